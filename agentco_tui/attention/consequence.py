@@ -1,6 +1,9 @@
-"""What happens to a budget if it is ignored, as one sentence for all screens and commands.
+"""Says in one sentence what happens to a budget if it is ignored, for all screens and commands.
 
-Figures that are computed here carry `~`; a forecast of the platform is named as the platform's.
+`ForecastService` forecasts each budget by its spending in the last minutes (the alarm `FastSpend`),
+in the last hours (`burn`) and in the history so far (`Forecast`, or `TooLittle` history for one).
+Figures that are computed here are marked `~`; a forecast that the platform has sent is named as the
+platform's.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ from agentco_tui.text import SafeText, plain, signs
 
 
 def consequence(
-    budget: Budget, outlook: ForecastService, now: float, tz: tzinfo | None = None
+    budget: Budget, forecasts: ForecastService, now: float, tz: tzinfo | None = None
 ) -> SafeText | None:
     """Say what happens to a budget if it is ignored. None if nothing is known.
 
@@ -29,9 +32,11 @@ def consequence(
     "not enough history yet (1 d 04 h to go)"; where the platform sends a forecast of its own,
     ", platform's forecast $1,813.00" follows.
     """
-    parts = [own_forecast(budget, outlook, now, tz), platforms_forecast(budget)]
+    parts = [own_forecast(budget, forecasts, now, tz), platforms_forecast(budget)]
     known = [part for part in parts if part is not None]
-    return plain(", ".join(known)) if known else None
+    if not known:
+        return None
+    return plain(", ".join(known))
 
 
 def platforms_forecast(budget: Budget) -> SafeText | None:
@@ -42,18 +47,18 @@ def platforms_forecast(budget: Budget) -> SafeText | None:
 
 
 def own_forecast(
-    budget: Budget, outlook: ForecastService, now: float, tz: tzinfo | None = None
+    budget: Budget, forecasts: ForecastService, now: float, tz: tzinfo | None = None
 ) -> SafeText | None:
     """The part of `consequence` that is computed here.
 
     None if there is nothing to compute it from, or if there is not enough history while the
     platform sends a forecast.
     """
-    fast = outlook.fast_spend(budget)
+    fast = forecasts.fast_spend(budget)
     if fast is not None:
         left = until_limit(fast, now)
         return plain(f"limit reached in {left} at {per_minute(budget, fast)}")
-    known = outlook.of(budget)
+    known = forecasts.of(budget)
     if known.burn:
         left = figures.age(max(0.0, known.burn.gone_in))
         return plain(f"gone in {signs.derived}{left} at {_per_hour(budget, known.burn.rate)}")
@@ -77,9 +82,11 @@ def _forecast_words(budget: Budget, forecast: Forecast, now: float, tz: tzinfo |
     limit = ""
     if budget.limit is not None and not budget.unlimited:
         limit = f" of {figures.money(budget.limit)}"
-    low = about(budget, forecast.low)
-    high = about(budget, forecast.high)
-    spread = low if low == high else f"{low} to {high}"
+    low = rounded_sum(budget, forecast.low)
+    high = rounded_sum(budget, forecast.high)
+    spread = str(low)
+    if low != high:
+        spread = f"{low} to {high}"
     return plain(f"{early}{spread}{limit} by {figures.day(forecast.ends, now, tz)}")
 
 
@@ -95,24 +102,26 @@ def until_limit(fast: FastSpend, now: float) -> SafeText:
 def per_minute(budget: Budget, fast: FastSpend) -> SafeText:
     """What is spent a minute, rounded to two digits: "~$18/min"."""
     rounded = float(f"{fast.rate * 60:.1e}")
-    amount = about(budget, rounded)
+    amount = rounded_sum(budget, rounded)
     if rounded >= 10:
         amount = plain(amount.replace(".00", "", 1))
     return plain(f"{amount}/min")
 
 
-def rate_now(budget: Budget, outlook: ForecastService) -> SafeText | None:
+def rate_now(budget: Budget, forecasts: ForecastService) -> SafeText | None:
     """What is spent an hour now: "~$12.40/h"; None if that is not known."""
-    forecast = outlook.of(budget).forecast
-    return _per_hour(budget, forecast.rate) if isinstance(forecast, Forecast) else None
+    forecast = forecasts.of(budget).forecast
+    if not isinstance(forecast, Forecast):
+        return None
+    return _per_hour(budget, forecast.rate)
 
 
 def _per_hour(budget: Budget, rate: float) -> SafeText:
-    return plain(f"{about(budget, rate)}/h")
+    return plain(f"{rounded_sum(budget, rate)}/h")
 
 
-def about(budget: Budget, figure: float, *, derived: bool = True) -> SafeText:
-    """A figure in the unit of a budget, rounded: "~$1,310"."""
+def rounded_sum(budget: Budget, figure: float, *, derived: bool = True) -> SafeText:
+    """A figure as a sum in the currency of a budget, rounded: "~$1,310"."""
     sum_in_unit = budget.spent or budget.limit
     currency = None if sum_in_unit is None else sum_in_unit.currency
     return figures.money(Money(Decimal(repr(figure)), currency, derived=derived), rough=True)

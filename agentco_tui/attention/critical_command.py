@@ -1,4 +1,8 @@
-"""The user's `on_critical` command, and its log in the state folder."""
+"""Runs the user's `on_critical` command for critical events, and logs each run.
+
+The command is a setting, for instance a script that pages someone. It gets the event in environment
+variables, such as AGENTCO_NEED_TEXT. The log is `on_critical.log` in the state folder.
+"""
 
 from __future__ import annotations
 
@@ -117,7 +121,7 @@ class CriticalCommand:
                 return
 
     async def _run_next(self, command: Sequence[str], count: int) -> None:
-        """Run the command for the first `count` events that wait."""
+        """Run the command once for the first `count` events that wait."""
         events = self.waiting[:count]
         del self.waiting[:count]
         await self._run_for(command, events)

@@ -1,6 +1,8 @@
-"""What approving tasks costs: the budgets of their agents and companies, now and afterwards.
+"""Computes what approving tasks does to the budgets of their agents and companies.
 
-Costs are added up only where nothing says that they are in different units or currencies.
+The question before an approval shows each `BudgetImpact`. A precedent is the outcome and the cost
+of earlier tasks that are alike; it gives the cost of a task that has no estimate. Costs are
+added up only if nothing says that they are in different units or currencies.
 """
 
 from __future__ import annotations
@@ -82,7 +84,7 @@ def budget_impacts(
     refs: dict[tuple[BudgetScope, str], Ref] = {}
     costs = defaultdict[tuple[BudgetScope, str], list[Money]](list)
     for task, added in zip(tasks, added_costs, strict=True):
-        for scope, owner_id, ref in _owners(task, store):
+        for scope, owner_id, ref in _owners_of(task, store):
             refs[scope, owner_id] = ref
             if added is not None:
                 costs[scope, owner_id].append(added.sum)
@@ -92,13 +94,13 @@ def budget_impacts(
         if budget is None:
             impacts.append(BudgetImpact(scope, ref))
         else:
-            impacts.append(_impact(ref, budget, costs[scope, owner_id], limits))
+            impacts.append(_impact_on(ref, budget, costs[scope, owner_id], limits))
     if len(tasks) > 1:
         impacts.sort(key=_badness, reverse=True)
     return impacts
 
 
-def _owners(task: Task, store: Store) -> Iterator[tuple[BudgetScope, str, Ref]]:
+def _owners_of(task: Task, store: Store) -> Iterator[tuple[BudgetScope, str, Ref]]:
     """The agent and the company of a task, as far as their ids are known."""
     if task.agent is not None and task.agent.id is not None:
         yield BudgetScope.AGENT, task.agent.id, task.agent
@@ -111,13 +113,15 @@ def _badness(impact: BudgetImpact) -> tuple[bool, Level, Decimal]:
     return impact.passes_limit, impact.level, impact.share_after or Decimal(-1)
 
 
-def _impact(ref: Ref, budget: Budget, costs: Sequence[Money], limits: AlertLimits) -> BudgetImpact:
+def _impact_on(
+    ref: Ref, budget: Budget, costs: Sequence[Money], limits: AlertLimits
+) -> BudgetImpact:
     """What some costs do to a budget."""
     limit = None if budget.unlimited else budget.limit
     share_after = None if budget.unlimited else budget.share
     spent_after = None
     passes_limit = False
-    included = _addable(costs, budget)
+    included = _addable_costs(costs, budget)
     if included and budget.spent is not None:
         amount = sum((cost.amount for cost in included), budget.spent.amount)
         unit = _unit_of_spending(budget) or budget.spent
@@ -129,13 +133,15 @@ def _impact(ref: Ref, budget: Budget, costs: Sequence[Money], limits: AlertLimit
             share_after = amount / limit.amount
             passes_limit = share_before < 1 <= share_after
     level = budget_level(replace(budget, share=share_after), limits)
+    if passes_limit:
+        level = Level.CRITICAL
     return BudgetImpact(
         budget.scope,
         ref,
         budget=budget,
         spent_after=spent_after,
         share_after=share_after,
-        level=Level.CRITICAL if passes_limit else level,
+        level=level,
         passes_limit=passes_limit,
         excluded_costs=len(costs) - len(included),
     )
@@ -144,7 +150,7 @@ def _impact(ref: Ref, budget: Budget, costs: Sequence[Money], limits: AlertLimit
 def _unit_of_spending(budget: Budget) -> Money | None:
     """A sum in the unit in which a budget's spending is; None if that is not known.
 
-    Zero is zero in any unit: where nothing is spent yet, the limit tells the unit.
+    Zero is zero in any unit: if nothing is spent yet, the limit tells the unit.
     """
     limit = None if budget.unlimited else budget.limit
     if budget.spent is not None and not budget.spent.amount and limit is not None:
@@ -152,7 +158,7 @@ def _unit_of_spending(budget: Budget) -> Money | None:
     return budget.spent
 
 
-def _addable(costs: Sequence[Money], budget: Budget) -> list[Money]:
+def _addable_costs(costs: Sequence[Money], budget: Budget) -> list[Money]:
     """The costs that are in the unit of a budget's spending; none if that can't be decided."""
     unit = _unit_of_spending(budget)
     if unit is None:

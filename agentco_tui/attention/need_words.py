@@ -1,6 +1,9 @@
-"""A need in words: what is wrong, a figure, what follows if it is ignored, and why it ranks there.
+"""Describes a need in words: what is wrong, a figure, what follows if it is ignored, and its rank.
 
-The Overview, `status`, `--plain`, notifications and hand-overs all use these words.
+A `Need` is one item of the "needs you" list; its record is a task, a budget, an alert, an agent or
+an entry of the log. `words_of` returns the parts of a line, `sentence_of` all of it. The Overview,
+`status`, `--plain`, notifications and hand-overs use these words, so they say the same. `Names`
+looks up names for ids, `ForecastService` has the forecasts for budgets.
 """
 
 from __future__ import annotations
@@ -52,28 +55,33 @@ class NeedWords(msgspec.Struct, frozen=True, kw_only=True):
     """Since when it has been a need, in seconds since 1970."""
 
 
-def words_of(need: Need, names: Names, outlook: ForecastService, now: float) -> NeedWords:
+def words_of(need: Need, names: Names, forecasts: ForecastService, now: float) -> NeedWords:
+    """The parts of a line about a need. `now` is in seconds since 1970 by the platform's clock."""
     match need.record:
         case Task() as task:
-            return _words_of_tasks(need, task, names, outlook, now)
+            return _words_of_tasks(need, task, names, forecasts, now)
         case Activity() as entry:
             return _words_of_failures(need, entry, names)
-    return _words_of_subject(need, names, outlook, now)
+    return _words_of_subject(need, names, forecasts, now)
 
 
-def sentence_of(need: Need, names: Names, outlook: ForecastService, now: float) -> SafeText:
+def sentence_of(need: Need, names: Names, forecasts: ForecastService, now: float) -> SafeText:
     """All of it in one line: "stopped 119 % of $100.00: Ada (Acme); 4 tasks stay blocked"."""
-    words = words_of(need, names, outlook, now)
+    words = words_of(need, names, forecasts, now)
     record = need.record
     if need.fast_spend is not None:
         return _fast_spend_sentence(need, words, names)
     details: list[SafeText | None] = [names.company(names.company_of(record)), words.agent]
     if isinstance(record, Task) and need.kind is NeedKind.TASK:
-        wait = "" if words.since is None else f" {fmt.age(now - words.since)}"
+        wait = ""
+        if words.since is not None:
+            wait = f" {fmt.age(now - words.since)}"
         text = f"task waits{wait}: {words.what}"
         details.insert(0, record.priority)
     else:
-        figure = "" if words.figure == signs.missing else f" {words.figure}"
+        figure = ""
+        if words.figure != signs.missing:
+            figure = f" {words.figure}"
         text = f"{words.why}{figure}: {words.what}"
     known = [each for each in details if each and each not in (signs.missing, words.what)]
     if known:
@@ -93,15 +101,16 @@ def _fast_spend_sentence(need: Need, words: NeedWords, names: Names) -> SafeText
     return plain(f"{words.what}, {words.consequence} ({', '.join(known)})")
 
 
-def _tasks(number: int) -> str:
-    return f"{fmt.count(number)} {'task' if number == 1 else 'tasks'}"
+def _task_count(number: int) -> str:
+    noun = "task" if number == 1 else "tasks"
+    return f"{fmt.count(number)} {noun}"
 
 
 # --- tasks ---
 
 
 def _words_of_tasks(
-    need: Need, task: Task, names: Names, outlook: ForecastService, now: float
+    need: Need, task: Task, names: Names, forecasts: ForecastService, now: float
 ) -> NeedWords:
     """A task that waits, several that are alike, or the stuck tasks of an agent."""
     tasks = need.alike or (task,)
@@ -109,7 +118,7 @@ def _words_of_tasks(
     if need.kind is NeedKind.STUCK:
         number = need.count
         why = plain("stuck")
-        consequence = _consequence_of_stuck(task, outlook)
+        consequence = _consequence_of_stuck(task, forecasts)
     else:
         number = len(tasks)
         why = urgent_word or plain("approve")
@@ -129,18 +138,18 @@ def _words_of_tasks(
         why=why,
         what=title,
         agent=joined(dict.fromkeys(names.agent(each.agent) for each in tasks), ", "),
-        figure=_cost(tasks),
+        figure=_total_cost(tasks),
         consequence=consequence,
         reason=reason,
         since=need.since,
     )
 
 
-def _consequence_of_stuck(task: Task, outlook: ForecastService) -> SafeText:
-    agent_id = None if task.agent is None else task.agent.id
+def _consequence_of_stuck(task: Task, forecasts: ForecastService) -> SafeText:
+    agent_id = task.agent.id if task.agent is not None else None
     usual_run = None
-    if agent_id is not None and agent_id in outlook.store.agents.records:
-        usual_run = outlook.of_agent(agent_id).usual_run
+    if agent_id is not None and agent_id in forecasts.store.agents.records:
+        usual_run = forecasts.of_agent(agent_id).usual_run
     if not usual_run:
         return plain("stays undone")
     return plain(f"stays undone, usually done in {fmt.age(usual_run)}")
@@ -161,13 +170,13 @@ def _consequence_of_waiting(need: Need, task: Task, names: Names, now: float) ->
     if agent is not None and agent.state in NOT_AT_WORK:
         parts.append(f"{name} is {agent.status or agent.state}")
     elif number > 1:
-        parts.append(f"{_tasks(number)} wait")
+        parts.append(f"{_task_count(number)} wait")
     elif task.agent is not None and need.count > 1 and need.waits_longest:
         parts.append(f"longest of {name}'s {fmt.count(need.count)}")
     return plain(", ".join(parts))
 
 
-def _cost(tasks: Iterable[Task]) -> SafeText:
+def _total_cost(tasks: Iterable[Task]) -> SafeText:
     """What tasks cost together, if all of them say so in one currency; else the missing sign."""
     costs = [task.estimate or task.cost for task in tasks]
     known = [cost for cost in costs if cost is not None]
@@ -215,7 +224,9 @@ class _Parts:
         self.is_idle = self.agent is not None and self.agent.state in NOT_AT_WORK
 
 
-def _words_of_subject(need: Need, names: Names, outlook: ForecastService, now: float) -> NeedWords:
+def _words_of_subject(
+    need: Need, names: Names, forecasts: ForecastService, now: float
+) -> NeedWords:
     parts = _Parts(need)
     if parts.budget is not None and need.fast_spend is not None:
         return _words_of_fast_spend(parts.budget, need.fast_spend, need, names, now)
@@ -227,30 +238,34 @@ def _words_of_subject(need: Need, names: Names, outlook: ForecastService, now: f
     if parts.budget is not None:
         what = names.budget(parts.budget)
         is_agents = parts.budget.scope is BudgetScope.AGENT
-        agent_name = what if is_agents else signs.missing
+        agent_name = signs.missing
+        if is_agents:
+            agent_name = what
     if parts.agent is not None:
         what = parts.agent.name or names.agent(Ref(parts.agent.id))
         agent_name = what
     brief = None
     if need.rank_reason is RankReason.STOPS:
-        brief = plain(f"{_tasks(need.count)} blocked")
+        brief = plain(f"{_task_count(need.count)} blocked")
     return NeedWords(
-        why=plain(_why(need, parts)),
+        why=plain(_why_words(need, parts)),
         what=what,
         agent=agent_name,
-        figure=_figure(need, parts),
-        consequence=_consequence_of_subject(need, parts, outlook, now),
+        figure=_figure_words(need, parts),
+        consequence=_consequence_of_subject(need, parts, forecasts, now),
         brief_consequence=brief,
         reason=plain(need.rank_reason),
         since=need.since,
     )
 
 
-def _why(need: Need, parts: _Parts) -> str:
+def _why_words(need: Need, parts: _Parts) -> str:
     if parts.agent is not None and parts.is_idle:
         if is_failing(parts.agent):
             return "in error"
-        return "stopped" if parts.is_spent else str(parts.agent.state)
+        if parts.is_spent:
+            return "stopped"
+        return str(parts.agent.state)
     if need.runaway is not None:
         return "runaway"
     if need.money_gone_at is not None:
@@ -260,7 +275,7 @@ def _why(need: Need, parts: _Parts) -> str:
     return "alert"
 
 
-def _figure(need: Need, parts: _Parts) -> SafeText:
+def _figure_words(need: Need, parts: _Parts) -> SafeText:
     if need.runaway is not None and not parts.is_idle:
         runaway = need.runaway
         times = runaway.now / max(runaway.most, runaway.mean, 1e-9)
@@ -280,30 +295,34 @@ def _share_of_limit(budget: Budget) -> SafeText:
 
 
 def _consequence_of_subject(
-    need: Need, parts: _Parts, outlook: ForecastService, now: float
+    need: Need, parts: _Parts, forecasts: ForecastService, now: float
 ) -> SafeText:
     if need.rank_reason is RankReason.STOPS:
         verb = "stays" if need.count == 1 else "stay"
-        return plain(f"{_tasks(need.count)} {verb} blocked")
+        return plain(f"{_task_count(need.count)} {verb} blocked")
     ahead = None
     if parts.budget is not None and not parts.is_spent:
-        ahead = _money_ahead(parts.budget, outlook, now)
+        ahead = _money_ahead(parts.budget, forecasts, now)
     goes_on = (parts.is_spent or need.runaway is not None) and not parts.is_idle
-    known = [] if ahead is None else [ahead]
+    known: list[SafeText] = []
+    if ahead is not None:
+        known.append(ahead)
     if need.count and need.money_gone_at is not None:
-        known.append(plain(f"blocks {_tasks(need.count)}"))
+        known.append(plain(f"blocks {_task_count(need.count)}"))
     elif need.count and ahead is None and not goes_on:
-        known.append(plain(f"would block {_tasks(need.count)}"))
+        known.append(plain(f"would block {_task_count(need.count)}"))
     if known:
         return joined(known, ", ")
-    return plain("continues until stopped" if goes_on else "no agent is blocked")
+    if goes_on:
+        return plain("continues until stopped")
+    return plain("no agent is blocked")
 
 
-def _money_ahead(budget: Budget, outlook: ForecastService, now: float) -> SafeText | None:
-    """Where the money is going, by our own forecast, else by the platform's; None if unknown."""
-    known = outlook.of(budget)
+def _money_ahead(budget: Budget, forecasts: ForecastService, now: float) -> SafeText | None:
+    """The forecast of a budget by our own figures, else by the platform's; None if unknown."""
+    known = forecasts.of(budget)
     if isinstance(known.forecast, Forecast) or known.burn:
-        return own_forecast(budget, outlook, now)
+        return own_forecast(budget, forecasts, now)
     if budget.forecast is None or budget.limit is None or not budget.limit.amount:
         return None
     share = budget.forecast.amount / budget.limit.amount

@@ -1,4 +1,9 @@
-"""A need: one thing that requires the user, with its level and what it is ranked by."""
+"""Defines a need: one item of the "needs you" list, with its level and its rank.
+
+A need is one thing that requires the user: a task that waits for approval, a budget that runs out,
+an agent that fails. It has one record that shows it best, further ones that belong to it, and a key
+by which it is snoozed. `NeedsModel` makes and sorts the needs; `need_words` describes them.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +53,7 @@ class RankReason(StrEnum):
 _PLACE_OF_REASON = {reason: place for place, reason in enumerate(RankReason)}
 
 RankKey = tuple[bool, int, int, tuple[float, ...], str]
-"""What needs are sorted by, the worst first; the last part is the key of the need."""
+"""The sort key of a need, smaller for worse; its last part is the key of the need."""
 
 
 class Need(msgspec.Struct, frozen=True):
@@ -72,13 +77,15 @@ class Need(msgspec.Struct, frozen=True):
     waits_longest: bool = False
     """Of a task: whether none of its agent's waits longer."""
     since: float | None = None
+    """Since when it has been a need, in seconds since 1970."""
     money_gone_at: float | None = None
     """When the money will be gone, in seconds since 1970."""
     runaway: Runaway | None = None
+    """The alarm that its agent spends at a rate far above its usual."""
     fast_spend: FastSpend | None = None
     """The alarm that its limit is reached within the hour."""
     snooze: Snooze | None = None
-    """The user has put it off."""
+    """Set if the user has put it off."""
 
     @property
     def key(self) -> str:
@@ -123,8 +130,8 @@ def of_company(
     return is_ours
 
 
-def grouped(needs: Iterable[Need], apart: Collection[str]) -> list[Need]:
-    """Needs with tasks of one title and level put together, in the place of the worst of them.
+def group_alike_tasks(needs: Iterable[Need], apart: Collection[str]) -> list[Need]:
+    """Put needs with tasks of one title and level together, in the place of the worst of them.
 
     Tasks with the ids `apart`, and those that no write may name, stay single.
     """
@@ -135,9 +142,11 @@ def grouped(needs: Iterable[Need], apart: Collection[str]) -> list[Need]:
         if isinstance(task, Task) and task.id_doubt is None and task.id not in apart:
             group = need.kind, need.level, task.title, need.snooze
         groups.setdefault(group, []).append(need)
-    return [
-        replace(group[0], alike=tuple(n.record for n in group if isinstance(n.record, Task)))
-        if len(group) > 1
-        else group[0]
-        for group in groups.values()
-    ]
+    merged: list[Need] = []
+    for group in groups.values():
+        first = group[0]
+        if len(group) > 1:
+            alike = tuple(need.record for need in group if isinstance(need.record, Task))
+            first = replace(first, alike=alike)
+        merged.append(first)
+    return merged

@@ -1,8 +1,14 @@
-"""Everything that requires the user, kept up to date by what changed, the worst first.
+"""Keeps the list of everything that requires the user up to date, the worst first.
 
-The dashboard, `status`, `--plain`, `watch` and `metrics` all use this model, so they agree. Changes
-of the store, of forecasts and of alarms are noted as they come; `refresh` computes again only what
-they concern, and what the clock alone makes due. No refresh looks at all tasks, agents or budgets.
+A `Need` is one item of the "needs you" list. Needs are about single tasks that wait, which follow
+from the `QueueTracker`'s queue, or about a topic: an agent, a company, the whole, or a repeated
+failure in the log. `ForecastService` has the forecasts and alarms for budgets and the findings from
+the log; `Snoozes` are the needs that the user has put off. The dashboard, `status`, `--plain`,
+`watch` and `metrics` all use this model, so they agree.
+
+Changes of the store, of forecasts and of alarms are noted as they come; `refresh` computes again
+only what they concern, and what the clock alone makes due. No refresh looks at all tasks, agents or
+budgets.
 """
 
 from __future__ import annotations
@@ -20,7 +26,7 @@ from agentco_tui.attention.needs import (
     NeedKind,
     RankKey,
     RankReason,
-    grouped,
+    group_alike_tasks,
     of_company,
     rank_key,
 )
@@ -34,7 +40,7 @@ from agentco_tui.attention.subject_needs import (
     need_of_failures,
     need_of_stuck_tasks,
     need_of_subject,
-    patience,
+    stuck_after,
 )
 from agentco_tui.attention.task_needs import RankedNeed, TaskNeeds, need_of_task
 from agentco_tui.config import AlertLimits
@@ -56,13 +62,14 @@ from agentco_tui.system.background import in_slices
 R = TypeVar("R", Task, Agent, Budget, Alert)
 
 FEEDS: Final = tuple(feed for feed in FeedName if feed not in (FeedName.TASKS, FeedName.ACTIVITY))
-"""Only where all of these are live is a need that is not found known to be over."""
+"""The feeds that needs come from. A need that is not found any more is known to be over only if all
+of these are live."""
 MOST_SHOWN: Final = 500  # needs in the list; the queue counts all
 MOST_CRITICAL: Final = 5_000  # critical tasks of which the user can be notified
 _CHUNK: Final = 50  # records or subjects between two pauses
 
 Topic = tuple[str, str]
-"""What is computed in one step: a subject by scope and id, or a repeated failure by its handle."""
+"""The unit of recomputation: a subject by scope and id, or a repeated failure by its handle."""
 _WHOLE: Final[Topic] = (BudgetScope.ALL, "")
 _MONEY: Final = (NeedKind.BUDGET, NeedKind.ALERT)
 _SCOPE_OF_FEED: Final = {
@@ -80,7 +87,7 @@ class NeedsModel:
 
     def __init__(
         self,
-        outlook: ForecastService,
+        forecasts: ForecastService,
         snoozes: Snoozes,
         scope: Callable[[], str | None],
         decided_tasks: Callable[[], Sequence[Task]] = _no_decisions,
@@ -90,16 +97,16 @@ class NeedsModel:
         `decided_tasks` returns the tasks of decisions that are not known to be done: their needs
         come first.
         """
-        self.tracker = QueueTracker(outlook.store, scope)  # the history takes its counts from it
+        self.tracker = QueueTracker(forecasts.store, scope)  # the history takes its counts from it
         self.queue = self.tracker.queue
         self.agents = AgentCounts()
-        self.statuses = StatusCounts(outlook.store)
+        self.statuses = StatusCounts(forecasts.store)
         self.levels = Counter[Level]()
-        """How many needs there are; tasks that are alike count each, what is snoozed does not."""
+        """How many needs there are of each level: each of several alike tasks, none snoozed."""
         self.money_levels = Counter[Level]()  # of needs that are about budgets
         self.shown: list[Need] = []
         """The list as the user sees it: the worst first, tasks that are alike as one need, and
-        what is snoozed at the end."""
+        snoozed needs at the end."""
         self.listed = 0
         """How many needs `shown` stands for, without those snoozed."""
         self.snoozed: list[Need] = []
@@ -109,17 +116,17 @@ class NeedsModel:
         """Since when nothing requires the user, as far as is known; None while something does."""
         self.snoozes = snoozes
 
-        self._outlook = outlook
-        self._store = outlook.store
+        self._forecasts = forecasts
+        self._store = forecasts.store
         self._scope_now = scope
         self._decided_tasks = decided_tasks
-        # What the needs below were computed for. Where one of them differs, all is computed again.
+        # The inputs of the needs below: if one of them differs, everything is computed again.
         self._scope: str | None = None
         self._limits: AlertLimits | None = None
         self._now = -inf
         self._is_ours = of_company(self._store, None)
         self._has_agents = False
-        # The count that changes go to: another than that shown while all is computed again.
+        # Changes are counted here; another object than `agents` while all is computed again.
         self._next_agents = self.agents
         self._queue_changes = self.tracker.collect_changes()
         # What is still to be taken in.
@@ -144,7 +151,7 @@ class NeedsModel:
         self._quiet_scope: str | None = None
 
         self._store.subscribe(self._note_change)
-        outlook.subscribe(self._note_forecast)
+        forecasts.subscribe(self._note_forecast)
 
     # Noting what changed: called while others work, so it does as little as possible
 
@@ -165,7 +172,7 @@ class NeedsModel:
     def is_much_to_do(self, most: int) -> bool:
         """Whether a refresh would take in more than so many records or log entries."""
         activity = self._store.activity
-        work = 0 if self._outlook.log_of is activity.listing else len(activity)
+        work = 0 if self._forecasts.log_of is activity.listing else len(activity)
         if self._is_outdated():
             work += sum(len(self._store.collections[feed]) for feed in FEEDS)
         work += len(self._stale)
@@ -179,15 +186,15 @@ class NeedsModel:
 
     def refresh_steps(self) -> Generator[None, None, None]:
         """Bring the needs up to date; pauses often. Two of these may run at the same time."""
-        yield from self._outlook.read_log()
-        yield from self._outlook.rates.take_in()
+        yield from self._forecasts.read_log()
+        yield from self._forecasts.rates.take_in()
         while True:
             if self._is_outdated():
                 self._start_over()
             self._take_log()
             self._take_alarms()
             yield from self._take_changes()
-            now = self._outlook.clock.now()
+            now = self._forecasts.clock.now()
             self._stale |= dict.fromkeys(self._due.pop_due(now))
             yield from self._compute_stale(now)
             if not (self._changes or self._stale or self._is_outdated()):
@@ -196,15 +203,15 @@ class NeedsModel:
 
     def _is_outdated(self) -> bool:
         """Whether everything has to be computed again, not only what changed."""
-        is_time_back = self._outlook.clock.now() < self._now  # as a replay may go
-        is_other = self._scope_now() != self._scope or self._limits is not self._outlook.limits
+        is_time_back = self._forecasts.clock.now() < self._now  # as a replay may go
+        is_other = self._scope_now() != self._scope or self._limits is not self._forecasts.limits
         return is_other or is_time_back
 
     def _start_over(self) -> None:
         """Forget everything, and take in all records of the store as if they were new."""
         self._scope = self._scope_now()
-        self._limits = self._outlook.limits
-        self._now = self._outlook.clock.now()
+        self._limits = self._forecasts.limits
+        self._now = self._forecasts.clock.now()
         self._is_ours = of_company(self._store, self._scope)
         self._has_agents = len(self._store.agents) > 0
         self._changes.clear()
@@ -300,12 +307,12 @@ class NeedsModel:
             self._stale |= dict.fromkeys((NeedKind.FAILURES, each) for each in self._log.failures)
 
     def _take_log(self) -> None:
-        if self._log.findings is not self._outlook.log:
-            self._stale |= dict.fromkeys(self._log.take(self._outlook.log))
+        if self._log.findings is not self._forecasts.log:
+            self._stale |= dict.fromkeys(self._log.take(self._forecasts.log))
 
     def _take_alarms(self) -> None:
         alarms: dict[Topic, FastSpend] = {}
-        alarms.update(self._outlook.rates.alarms.items())
+        alarms.update(self._forecasts.rates.alarms.items())
         for topic in self._alarms.keys() | alarms.keys():
             if self._alarms.get(topic) != alarms.get(topic):
                 self._stale[topic] = None
@@ -318,12 +325,12 @@ class NeedsModel:
         while self._stale:
             topic = next(iter(self._stale))
             del self._stale[topic]
-            self._compute(topic, now)
+            self._compute_topic(topic, now)
             computed += 1
             if computed % _CHUNK == 0:
                 yield
 
-    def _compute(self, topic: Topic, now: float) -> None:
+    def _compute_topic(self, topic: Topic, now: float) -> None:
         """Replace the needs of a topic, and schedule when time alone will change them."""
         scope, topic_id = topic
         if scope == NeedKind.FAILURES:
@@ -359,7 +366,7 @@ class NeedsModel:
             alert = self._store.alerts.get(alert_id)
             if alert is None or not self._is_ours(alert):
                 continue
-            level = alert_level(alert, self._outlook.limits)
+            level = alert_level(alert, self._forecasts.limits)
             if level >= Level.WARNING:
                 subject.level = max(subject.level, level)
                 subject.alerts.append(alert)
@@ -371,7 +378,7 @@ class NeedsModel:
             changes_at = min(changes_at, stuck_changes_at)
             agent = self._store.agents.get(subject_id)
             if agent is not None and self._is_ours(agent):
-                runaway = self._outlook.of_agent(subject_id).runaway or None
+                runaway = self._forecasts.of_agent(subject_id).runaway or None
                 blocks = is_idle(agent) and bool(waiting or stuck)
                 if is_need or runaway is not None or is_failing(agent) or blocks:
                     is_need = True
@@ -401,13 +408,13 @@ class NeedsModel:
         for budget in budgets:
             if not self._is_ours(budget):
                 continue
-            ahead = money_ahead(budget, self._outlook, now)
+            ahead = money_ahead(budget, self._forecasts, now)
             changes_at = min(changes_at, ahead.changes_at)
             if ahead.level >= Level.WARNING:
                 subject.level = ahead.level
                 subject.budget = budget
                 subject.gone_at = ahead.gone_at
-                subject.fast_spend = self._outlook.fast_spend(budget)
+                subject.fast_spend = self._forecasts.fast_spend(budget)
         return changes_at
 
     def _stuck_tasks(self, agent_id: str, now: float) -> tuple[list[StuckTask], float]:
@@ -417,8 +424,8 @@ class NeedsModel:
         at_work = self._log.at_work_by_agent.get(agent_id)
         if not at_work:
             return stuck, changes_at
-        usual_run = self._outlook.of_agent(agent_id).usual_run or self._outlook.log.usual_run
-        allowed = patience(self._store.agents.get(agent_id), usual_run)
+        usual_run = self._forecasts.of_agent(agent_id).usual_run or self._forecasts.log.usual_run
+        allowed = stuck_after(self._store.agents.get(agent_id), usual_run)
         for since, task in at_work.values():
             listed = self._store.tasks.get(task.id) or task
             is_pending = self._store.pending.get(task.id) is not None
@@ -440,13 +447,13 @@ class NeedsModel:
         self._find_snoozed(now)
         self._count_levels(now)
         self._update_task_needs(self._task_needs, MOST_SHOWN)
-        self._show(now)
+        self._update_list(now)
 
     def _find_snoozed(self, now: float) -> None:
         """Find the needs that are put off: only snoozes are looked at, and there are few."""
         found: dict[str, RankedNeed] = {}
         for key, snooze in self.snoozes.all.items():
-            ranked_need = self._need(key, now)
+            ranked_need = self._need_by_key(key, now)
             if ranked_need is not None and snooze.holds(ranked_need[1].level, now):
                 rank, need = ranked_need
                 found[key] = rank, replace(need, snooze=snooze)
@@ -468,11 +475,11 @@ class NeedsModel:
     def counts(self, now: float) -> Counter[tuple[Level, NeedKind]]:
         """How many needs there are of each level and kind, those that are snoozed included."""
         counts = self._by_topic.counts.copy()
-        for level, count in self.queue.count_levels(now, self._outlook.limits).items():
+        for level, count in self.queue.count_levels(now, self._forecasts.limits).items():
             counts[level, NeedKind.TASK] += count
         return counts
 
-    def _need(self, key: str, now: float) -> RankedNeed | None:
+    def _need_by_key(self, key: str, now: float) -> RankedNeed | None:
         """The need with this key, whether it is put off or not; None if there is none."""
         known = self._by_topic.needs.get(key)
         if known is not None:
@@ -482,7 +489,7 @@ class NeedsModel:
         task = queue.counted_task(task_id) if kind == NeedKind.TASK else None
         if task is None:
             return None
-        level = task_level(task, now, self._outlook.limits)
+        level = task_level(task, now, self._forecasts.limits)
         if level < Level.WARNING:
             return None
         return need_of_task(queue, level, task)
@@ -490,9 +497,9 @@ class NeedsModel:
     def _update_task_needs(self, task_needs: TaskNeeds, most: int) -> None:
         prefix = f"{NeedKind.TASK}:"
         snoozed_ids = {key.removeprefix(prefix) for key in self._snoozed_by_key}
-        task_needs.update(self.queue, most, self._now, self._outlook.limits, snoozed_ids)
+        task_needs.update(self.queue, most, self._now, self._forecasts.limits, snoozed_ids)
 
-    def _show(self, now: float) -> None:
+    def _update_list(self, now: float) -> None:
         """Make the list that the user sees, and say since when it is empty, if it is."""
         snoozed = self._snoozed_by_key
         ranked = [
@@ -510,14 +517,14 @@ class NeedsModel:
             # What a decision is open about is shown however many needs come before it.
             known = self._need_about(task.id)
             if known is None:
-                undecided.append(_undecided(task, place))
+                undecided.append(_undecided_need(task, place))
             elif known[1].snooze is None and known[0] > listed[-1][0]:
                 beyond.append(known)
         beyond.sort(key=itemgetter(0))
         needs = [*undecided, *[need for _, need in listed], *[need for _, need in beyond]]
         self.listed = len(needs)
         for need in undecided:
-            is_counted = self._need(need.key, now) is not None
+            is_counted = self._need_by_key(need.key, now) is not None
             if not is_counted:
                 self.levels[need.level] += 1
         self._group(needs, [task.id for task in decided])
@@ -547,9 +554,9 @@ class NeedsModel:
         self._grouped_from = sources
         self._decided_ids = decided_ids
         apart = set(decided_ids)
-        self.shown = [*grouped(needs, apart), *grouped(self.snoozed, apart)]
+        self.shown = [*group_alike_tasks(needs, apart), *group_alike_tasks(self.snoozed, apart)]
 
-    # For whoever wants more than what is shown
+    # More than what is shown
 
     def of_scope(self, records: Iterable[R]) -> Iterator[R]:
         """Those of the records that belong to the company in scope."""
@@ -587,7 +594,7 @@ class NeedsModel:
 
         There are at most `MOST_CRITICAL`. Returns the same sequence until one comes or leaves.
         """
-        count = self.queue.count_levels(self._now, self._outlook.limits)[Level.CRITICAL]
+        count = self.queue.count_levels(self._now, self._forecasts.limits)[Level.CRITICAL]
         known_for = self.queue, self.queue.revision, count, tuple(self._snoozed_by_key)
         if known_for != self._critical_known_for:
             self._critical_known_for = known_for
@@ -605,7 +612,7 @@ class NeedsModel:
         feeds = (self._store.freshness[feed].phase for feed in FEEDS)
         is_whole = self._scope is None and set(feeds) == {Phase.LIVE}
         for key, snooze in self.snoozes.all.items():
-            known = self._need(key, now)
+            known = self._need_by_key(key, now)
             if known is not None:
                 # Those by the log or by a forecast are found some time after the start.
                 self._met_snoozes.add(key)
@@ -727,7 +734,7 @@ def _topic_of(alert: Alert) -> Topic:
     return _WHOLE
 
 
-def _undecided(task: Task, place: int) -> Need:
+def _undecided_need(task: Task, place: int) -> Need:
     """A yes that is not known to be done, as a need before all others."""
     return Need(
         Level.WARNING,

@@ -1,4 +1,8 @@
-"""What a notification is about."""
+"""The events that the user is notified of, and their words.
+
+`Notifier` finds the events; terminals and desktops show them, and the `on_critical` command gets
+them. Several events that come together are one notification.
+"""
 
 from __future__ import annotations
 

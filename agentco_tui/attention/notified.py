@@ -1,6 +1,7 @@
-"""What `watch` has notified of, remembered across restarts: `notified.json` in the state folder.
+"""Remembers across restarts what `watch` has notified of, in `notified.json` in the state folder.
 
-Each entry belongs to one platform, scope and command: a `watch` in a terminal, which runs no
+`agentco-tui watch` runs without a screen, and calls the user's command for critical events. Each
+entry belongs to one platform, scope and command: a `watch` in a terminal, which runs no
 command, must not keep the one that pages someone from doing so.
 """
 

@@ -1,4 +1,9 @@
-"""Decides what the user is notified of while not looking: each event once."""
+"""Decides what the user is notified of while not looking at the dashboard: each event once.
+
+Events are needs (items of the "needs you" list) that become critical, new tasks of high priority,
+and outages: feeds (the lists that are polled) that have not answered for some time. The dashboard
+and `watch` call `find_events` after each refresh. `remembered` returns the state for the next run.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +46,7 @@ class Notifier:
 
     def __init__(
         self,
-        outlook: ForecastService,
+        forecasts: ForecastService,
         notify: Notify,
         *,
         at_start: bool = False,
@@ -51,8 +56,8 @@ class Notifier:
         notified of, which is `remembered`; without it the user has seen that on the screen.
         """
         self.notify = notify
-        self._outlook = outlook
-        self._names = Names(outlook.store)
+        self._forecasts = forecasts
+        self._names = Names(forecasts.store)
         self._at_start = at_start
         self._has_begun = False
         self._last_seen = dict[str, float]()
@@ -63,13 +68,13 @@ class Notifier:
         """Those that were notified of and whose end was not."""
         if remembered is not None:
             self._outages = {key: replace(each) for key, each in remembered.outages.items()}
-            to_steady = outlook.clock.monotonic() - outlook.clock.machine()
-            now = outlook.clock.monotonic()
+            to_steady = forecasts.clock.monotonic() - forecasts.clock.machine()
+            now = forecasts.clock.monotonic()
             for key, at in remembered.last_seen.items():
                 self._last_seen[key] = min(now, at + to_steady)
-        outlook.store.subscribe(self._note_change, (FeedName.PENDING,))
+        forecasts.store.subscribe(self._note_change, (FeedName.PENDING,))
 
-    def look(
+    def find_events(
         self,
         needs: Iterable[Need],
         feeds: Mapping[FeedName, Freshness],
@@ -79,14 +84,14 @@ class Notifier:
         asked_since: Mapping[FeedName, float] | None = None,
         is_complete: bool | None = None,
     ) -> list[NotificationEvent]:
-        """What is new among the needs and the polled feeds; nothing while the user `is_here`.
+        """The new events by the needs and the polled feeds; none while the user `is_here`.
 
         `critical_tasks` are all of them, because only the worst are among the needs.
         `asked_since` is since when each feed's answer is awaited, by the steady clock.
         `is_complete` is whether everything that exists at the start is known; None for as soon as
         all feeds have answered or failed.
         """
-        now = self._outlook.clock.monotonic()
+        now = self._forecasts.clock.monotonic()
         begins = not self._has_begun and self._is_begun(feeds, is_complete)
         self._has_begun = self._has_begun or begins
         is_seen = is_here or (begins and not self._at_start)
@@ -119,7 +124,9 @@ class Notifier:
         for key, feeds_out in outages.items():
             if key in new_keys:
                 since = min(self._unanswered_since[feed] for feed in feeds_out)
-                self._outages[key] = Outage([str(feed) for feed in feeds_out], self._wall(since))
+                self._outages[key] = Outage(
+                    [str(feed) for feed in feeds_out], self._machine_time(since)
+                )
         ended = self._take_ended()
         if not outages and not self._outages:
             # Whatever was wrong is over: the next outage is notified of, however soon.
@@ -127,14 +134,14 @@ class Notifier:
                 key: at for key, at in self._last_seen.items() if not key.startswith(OUTAGE)
             }
         if ended and not is_here:
-            events.append(self._restored(ended))
+            events.append(self._restored_event(ended))
         return events
 
     def remembered(self) -> Notified:
         """What the next run needs to know, to be kept in a file."""
-        clock = self._outlook.clock
+        clock = self._forecasts.clock
         now = clock.monotonic()
-        pending = self._outlook.store.pending
+        pending = self._forecasts.store.pending
         stood = {key: at for key, at in self._last_seen.items() if now - at <= FLAPS}
         for key in stood:
             # A task that was notified of as it arrived goes on waiting.
@@ -144,7 +151,7 @@ class Notifier:
         newest = sorted(stood, key=lambda key: stood[key])[-MOST_EVENTS:]
         return Notified(
             saved_at=clock.machine(),
-            last_seen={key: self._wall(stood[key]) for key in newest},
+            last_seen={key: self._machine_time(stood[key]) for key in newest},
             outages={key: replace(outage) for key, outage in self._outages.items()},
         )
 
@@ -154,24 +161,24 @@ class Notifier:
             is_complete = Phase.LOADING not in phases
         return is_complete and Phase.LIVE in phases
 
-    def _wall(self, steady: float) -> float:
+    def _machine_time(self, steady: float) -> float:
         """A reading of the steady clock as seconds since 1970 by the machine's clock."""
-        clock = self._outlook.clock
+        clock = self._forecasts.clock
         return clock.machine() - (clock.monotonic() - steady)
 
     def _event_of(self, what: Need | SafeText) -> NotificationEvent:
         if not isinstance(what, Need):
             return NotificationEvent("outage", "feed", what)
         level = "critical" if what.level is Level.CRITICAL else "waiting"
-        now = self._outlook.clock.now()
+        now = self._forecasts.clock.now()
         names = self._names
         return NotificationEvent(
             level,
             what.kind,
-            _known(sentence_of(what, names, self._outlook, now)),
-            company=_known(names.company(names.company_of(what.record))),
-            agent=_known(words_of(what, names, self._outlook, now).agent),
-            id=_known(safe(what.record.id)),
+            _blank_if_missing(sentence_of(what, names, self._forecasts, now)),
+            company=_blank_if_missing(names.company(names.company_of(what.record))),
+            agent=_blank_if_missing(words_of(what, names, self._forecasts, now).agent),
+            id=_blank_if_missing(safe(what.record.id)),
         )
 
     def _note_change(self, change: Change) -> None:
@@ -179,7 +186,7 @@ class Notifier:
         if self.notify.priority is None:
             return
         lowest_rank = priority_rank(self.notify.priority)
-        pending = self._outlook.store.pending
+        pending = self._forecasts.store.pending
         for task in filter(None, map(pending.get, change.added)):
             if priority_rank(task.priority) <= lowest_rank and waits_for_person(task):
                 need = Need(
@@ -192,10 +199,10 @@ class Notifier:
                 self._arrived[need.key] = need
         for key in (f"{NeedKind.TASK}:{each}" for each in change.removed):
             if self._arrived.pop(key, None) is None:
-                self._last_seen[f"new {key}"] = self._outlook.clock.monotonic()
+                self._last_seen[f"new {key}"] = self._forecasts.clock.monotonic()
 
     def _is_quiet(self) -> bool:
-        local = datetime.fromtimestamp(self._outlook.clock.machine())
+        local = datetime.fromtimestamp(self._forecasts.clock.machine())
         minute = local.hour * 60 + local.minute
         return any(_is_between(minute, start, end) for start, end in self.notify.quiet)
 
@@ -248,11 +255,11 @@ class Notifier:
                 outage.until = None
                 continue
             polled = [feed for feed in feeds if feed in outage.feeds]
-            if not polled or not all(_answers(feeds[feed]) for feed in polled):
+            if not polled or not all(_is_answering(feeds[feed]) for feed in polled):
                 # Nothing is known of feeds that are no longer polled.
                 outage.until = None
             elif outage.until is None:
-                outage.until = self._outlook.clock.machine()
+                outage.until = self._forecasts.clock.machine()
 
     def _take_ended(self) -> list[Outage]:
         """Forget the outages that ended, and return them: the next one is notified of again."""
@@ -263,7 +270,7 @@ class Notifier:
         return list(ended.values())
 
     @staticmethod
-    def _restored(ended: Sequence[Outage]) -> NotificationEvent:
+    def _restored_event(ended: Sequence[Outage]) -> NotificationEvent:
         feeds = sorted({feed for outage in ended for feed in outage.feeds})
         since = min(outage.since for outage in ended)
         until = max(outage.until or outage.since for outage in ended)
@@ -272,12 +279,12 @@ class Notifier:
         return NotificationEvent("restored", "feed", safe(words))
 
 
-def _answers(freshness: Freshness) -> bool:
+def _is_answering(freshness: Freshness) -> bool:
     """Whether the last thing known of a feed is an answer."""
     return freshness.failure is None and freshness.answered_at is not None
 
 
-def _known(text: str) -> str:
+def _blank_if_missing(text: str) -> str:
     """The text, or "" for the sign of what is missing."""
     return "" if text == signs.missing else text
 

@@ -34,13 +34,16 @@ class Snooze(msgspec.Struct, frozen=True):
         """Whether a need of this level is still put off."""
         return level <= self.level and (self.until is None or now < self.until)
 
-    def told(self, now: float) -> SafeText:
+    def return_words(self, now: float) -> SafeText:
         """When the need returns, and the note: "back 06:30: ask Ada", "back 24 Nov"."""
         back = "until worse"
         if self.until is not None:
             then = datetime.fromtimestamp(self.until)
-            back = f"back {then:%H:%M}" if self.until - now < DAY else f"back {then:%d %b}"
-        return plain(f"{back}: {safe(self.note, LONGEST_NOTE)}" if self.note else back)
+            is_within_a_day = self.until - now < DAY
+            back = f"back {then:%H:%M}" if is_within_a_day else f"back {then:%d %b}"
+        if self.note:
+            back = f"{back}: {safe(self.note, LONGEST_NOTE)}"
+        return plain(back)
 
 
 SnoozesByPlatform = dict[str, dict[str, Snooze]]
@@ -65,7 +68,7 @@ class Snoozes:
     @property
     def all(self) -> dict[str, Snooze]:
         """All snoozes by the keys of their needs."""
-        return _changed(self._kept, self._unwritten)
+        return _with_changes(self._kept, self._unwritten)
 
     def set(self, keys: Iterable[str], snooze: Snooze | None) -> None:
         """Put needs off, or end their snoozes with None."""
@@ -82,8 +85,8 @@ class Snoozes:
         with suppress(OSError):
             stamp = path.stat().st_mtime_ns
         if changes or stamp != self._stamp:
-            kept = of_platforms(read_state(path, SnoozesByPlatform) or {})
-            ours = _changed(kept.get(self._platform, {}), changes)
+            kept = merge_profiles(read_state(path, SnoozesByPlatform) or {})
+            ours = _with_changes(kept.get(self._platform, {}), changes)
             self._stamp = stamp
             self._kept = ours
             self.trouble = ""
@@ -99,8 +102,8 @@ class Snoozes:
         return self._kept != before
 
 
-def of_platforms(kept: SnoozesByPlatform) -> SnoozesByPlatform:
-    """The same snoozes by platform alone.
+def merge_profiles(kept: SnoozesByPlatform) -> SnoozesByPlatform:
+    """Return the same snoozes by platform alone.
 
     Earlier versions stored them by profile and platform ("prod https://…"). If several profiles put
     off the same need, the longer snooze counts.
@@ -122,6 +125,8 @@ def _is_longer(one: Snooze, other: Snooze) -> bool:
     return one.until > other.until
 
 
-def _changed(snoozes: dict[str, Snooze], changes: dict[str, Snooze | None]) -> dict[str, Snooze]:
+def _with_changes(
+    snoozes: dict[str, Snooze], changes: dict[str, Snooze | None]
+) -> dict[str, Snooze]:
     found = {**snoozes, **changes}
     return {key: snooze for key, snooze in found.items() if snooze is not None}

@@ -1,4 +1,9 @@
-"""The needs about an agent, a company or the whole: what is known of one subject is one need."""
+"""Makes the needs about a subject: an agent, a company, or the whole.
+
+A `Need` is one item of the "needs you" list. Everything that is wrong with one subject (its budget,
+its alerts, its state, its spending) is one need, so that the list has one line about it.
+`NeedsModel` gathers what is wrong in a `Subject`; the functions here judge and rank it.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +23,11 @@ from agentco_tui.live.spend_rate import FastSpend
 from agentco_tui.model import Agent, AgentState, Alert, Budget, BudgetScope, Task
 from agentco_tui.model.period import HOUR
 
-STUCK_AT_LEAST: Final = 600.0  # seconds without a move below which no task is stuck
-TIMES_USUAL: Final = 2.0  # how many times longer than usual (95 %) that must be
-STUCK_IDLE: Final = HOUR  # the same where no usual time is known and the agent does not work
-STUCK_BUSY: Final = 4 * HOUR  # the same where it works
+STUCK_AT_LEAST: Final = 600.0  # seconds; a task that moved more recently is never stuck
+TIMES_USUAL: Final = 2.0
+"""A task is stuck after so many times the time within which 95 % of the agent's tasks end."""
+STUCK_IDLE: Final = HOUR  # if no usual time is known, and the agent does not work
+STUCK_BUSY: Final = 4 * HOUR  # if no usual time is known, and the agent works
 STEP: Final = 600.0  # seconds to which moments ahead are rounded, so that no order flickers
 
 
@@ -35,20 +41,20 @@ class MoneyAhead(NamedTuple):
     """When time alone changes this."""
 
 
-def money_ahead(budget: Budget, outlook: ForecastService, now: float) -> MoneyAhead:
+def money_ahead(budget: Budget, forecasts: ForecastService, now: float) -> MoneyAhead:
     """Judge a budget by its share, by its alarm and burn rate, and by its forecast.
 
-    The money is gone at the rate of now if that is too fast, else as forecast, if that is before
+    The money is gone at the present rate if that is too fast, else as forecast, if that is before
     the end of the period.
     """
-    level = budget_level(budget, outlook.limits)
+    level = budget_level(budget, forecasts.limits)
     if budget.unlimited or is_spent(budget):
         return MoneyAhead(level)
-    alarm_changes_at = now + outlook.fast_spend_holds_for(budget)
-    fast = outlook.fast_spend(budget)
+    alarm_changes_at = now + forecasts.fast_spend_holds_for(budget)
+    fast = forecasts.fast_spend(budget)
     if fast is not None:
         return MoneyAhead(Level.CRITICAL, _in_steps(fast.reached_at), alarm_changes_at)
-    known = outlook.of(budget)
+    known = forecasts.of(budget)
     gone_at = inf
     changes_at = alarm_changes_at
     if isinstance(known.forecast, Forecast) and known.forecast.gone is not None:
@@ -75,6 +81,7 @@ def is_spent(budget: Budget | None) -> bool:
 
 
 def is_idle(agent: Agent) -> bool:
+    """Whether an agent is paused, stopped or in error."""
     return agent.state in NOT_AT_WORK
 
 
@@ -85,7 +92,7 @@ class StuckTask(NamedTuple):
     task: Task
 
 
-def patience(agent: Agent | None, usual_run: float | None) -> float:
+def stuck_after(agent: Agent | None, usual_run: float | None) -> float:
     """Seconds without a move after which an approved task is stuck.
 
     `usual_run`: how long tasks usually take from the yes to the end, None if that is not known.
@@ -93,7 +100,9 @@ def patience(agent: Agent | None, usual_run: float | None) -> float:
     if usual_run is not None:
         return max(STUCK_AT_LEAST, TIMES_USUAL * usual_run)
     does_nothing = agent is not None and (is_idle(agent) or agent.state is AgentState.IDLE)
-    return STUCK_IDLE if does_nothing else STUCK_BUSY
+    if does_nothing:
+        return STUCK_IDLE
+    return STUCK_BUSY
 
 
 class Subject(msgspec.Struct):

@@ -1,4 +1,7 @@
-"""The needs of single tasks that wait: those that come first, kept between refreshes."""
+"""Makes the needs of single tasks that wait: of those that come first, reused between refreshes.
+
+A `Need` is one item of the "needs you" list. `WaitingQueue` holds the tasks that wait.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from agentco_tui.live.waiting_queue import HIGH, WaitingQueue, agent_id_of, urge
 from agentco_tui.model import BudgetScope, Task
 
 RankedNeed = tuple[RankKey, Need]
+"""A need with its sort key."""
 
 
 def need_of_task(queue: WaitingQueue, level: Level, task: Task) -> RankedNeed:
@@ -37,7 +41,7 @@ def need_of_task(queue: WaitingQueue, level: Level, task: Task) -> RankedNeed:
 class TaskNeeds:
     """The needs of the tasks that come first, by their ids.
 
-    A need that is as it was stays the same object, so that a refresh makes only those that changed.
+    An unchanged need stays the same object, so that a refresh makes only those that changed.
     """
 
     def __init__(self) -> None:
@@ -74,8 +78,7 @@ class TaskNeeds:
         kept: dict[str, RankedNeed] = {}
         for task_id, known in self.by_id.items():
             task = known[1].record
-            agent = task.agent if isinstance(task, Task) else None
-            agent_id = "" if agent is None else agent.id or ""
+            agent_id = agent_id_of(task) if isinstance(task, Task) else ""
             if agent_id not in self._changed_agents:
                 kept[task_id] = known
         self._changed_agents.clear()

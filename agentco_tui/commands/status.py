@@ -195,7 +195,7 @@ def _need_findings(
     for need in model.ranked(len(outlook.store.pending)):
         text: str = sentence_of(need, names, outlook, now)
         if need.snooze is not None:
-            text = f"{text}; snoozed, {need.snooze.told(now)}"
+            text = f"{text}; snoozed, {need.snooze.return_words(now)}"
         findings.append(Finding(need.level, need.kind, need.record.id, text))
     return findings
 

@@ -60,7 +60,7 @@ async def _watch(arguments: Arguments, env: Mapping[str, str], workspace: Worksp
             while True:
                 is_complete = first_answers.done()
                 await workspace.next_refresh(min(LONGEST_PAUSE, max(1.0, notify.outage / 2)))
-                events = notifier.look(
+                events = notifier.find_events(
                     workspace.ranked_needs,
                     {feed: workspace.store.freshness[feed] for feed in FEEDS},
                     critical_tasks=workspace.needs.critical_tasks(),

@@ -57,7 +57,7 @@ class NotificationController:
         self._notifier.notify = notify  # the settings may have been read again
         is_present = self._is_user_present()
         freshness = workspace.store.freshness
-        events = self._notifier.look(
+        events = self._notifier.find_events(
             workspace.needs.critical(),
             {
                 feed: freshness[feed]

@@ -156,7 +156,7 @@ class OverviewView(TaskLines[Need]):
         words = words_of(need, self.cell_context.names, self.workspace.outlook, now)
         if need.snooze is None:
             return words
-        until = need.snooze.told(now)
+        until = need.snooze.return_words(now)
         return replace(words, why=plain("snoozed"), consequence=until, brief_consequence=None)
 
     def columns(self) -> list[Column[Need]]:

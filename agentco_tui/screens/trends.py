@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from agentco_tui.attention.consequence import about, consequence, own_forecast, rate_now
+from agentco_tui.attention.consequence import consequence, own_forecast, rate_now, rounded_sum
 from agentco_tui.history.forecast import Forecast
 from agentco_tui.history.forecast_service import Day
 from agentco_tui.model import Agent, Budget, Company
@@ -140,7 +140,7 @@ def entries_trend(day: Day) -> Trend:
 
 def spending_trend(workspace: Workspace, budget: Budget) -> Trend:
     forecast = workspace.outlook.of(budget)
-    figure = partial(about, budget, derived=False)
+    figure = partial(rounded_sum, budget, derived=False)
     return Trend(forecast.spent_by_hour, figure, seconds=forecast.spent_seconds or None)
 
 
@@ -205,7 +205,7 @@ def _period_graph(budget: Budget, spent: Sequence[float], forecast: object, now:
         passed=round(passed, 3),  # so that the graph is repainted only when it moves
         limit=limit,
         forecast=span,
-        format_value=partial(about, budget, derived=False),
+        format_value=partial(rounded_sum, budget, derived=False),
         start_label=fmt.day(period.start, now),
         end_label=fmt.day(period.end, now),
     )

@@ -85,7 +85,7 @@ class Watch:
         feeds = {feed: known or Freshness(answered_at=self.answered_at) for feed in FeedName}
         for feed, failure in failures:
             feeds[feed] = replace(feeds[feed], failure=failure)
-        return self.notifier.look(
+        return self.notifier.find_events(
             needs,
             feeds,
             critical_tasks=critical_tasks,
@@ -314,7 +314,7 @@ def test_a_feed_that_is_polled_no_more_ends_no_outage() -> None:
     for watch.clock.at in (0.0, 2 * MINUTE):
         watch.look(failures=[(FeedName.AGENTS, down)])
     others = {FeedName.TASKS: Freshness(answered_at=watch.clock.at)}
-    assert watch.notifier.look([], others) == []
+    assert watch.notifier.find_events([], others) == []
     watch.clock.at = 3 * MINUTE
     assert [cause.level for cause in watch.look()] == ["restored"]
 

@@ -27,13 +27,17 @@ def test_it_holds_until_its_time_or_until_it_is_worse() -> None:
     assert timed.holds(Level.WARNING, NOW + 59)
     assert not timed.holds(Level.WARNING, NOW + 60)
     assert not timed.holds(Level.CRITICAL, NOW)
-    assert timed.told(NOW) == f"back {datetime.fromtimestamp(NOW + 60):%H:%M}: call Ada"
-    assert timed.told(NOW - DAY) == f"back {datetime.fromtimestamp(NOW + 60):%d %b}: call Ada"
+    assert timed.return_words(NOW) == f"back {datetime.fromtimestamp(NOW + 60):%H:%M}: call Ada"
+    assert (
+        timed.return_words(NOW - DAY) == f"back {datetime.fromtimestamp(NOW + 60):%d %b}: call Ada"
+    )
     open_end = Snooze(Level.WARNING)
     assert open_end.holds(Level.OK, NOW + 300 * DAY)
     assert not open_end.holds(Level.CRITICAL, NOW)
-    assert open_end.told(NOW) == "until worse"
-    assert "\x1b" not in Snooze(Level.OK, None, "\x1b[31mred\u202e").told(NOW), "it is cleaned"
+    assert open_end.return_words(NOW) == "until worse"
+    assert "\x1b" not in Snooze(Level.OK, None, "\x1b[31mred\u202e").return_words(NOW), (
+        "it is cleaned"
+    )
 
 
 def test_two_dashboards_share_the_file(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from agentco_tui.attention.needs import Need, grouped
+from agentco_tui.attention.needs import Need, group_alike_tasks
 from agentco_tui.attention.needs_model import NeedsModel
 from agentco_tui.attention.snooze import Snoozes
 from agentco_tui.config import AlertLimits
@@ -239,7 +239,7 @@ def test_tasks_of_one_title_and_level_are_one_need_unless_they_stand_apart() -> 
     shared = replace(late[0], id="t8", id_doubt=doubt)
     tasks = [*late, early, shared, task("t7", 90)]
     found = waiting(*tasks)
-    groups = grouped(found, {"t1"})
+    groups = group_alike_tasks(found, {"t1"})
     (group,) = [need for need in groups if need.alike]
     assert [each.id for each in group.alike] == ["t3", "t2", "t0"], "the worst first"
     assert group.key == "task:t3"

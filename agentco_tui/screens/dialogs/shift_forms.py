@@ -126,7 +126,7 @@ async def handover_of(frame: BaseFrame, since: float) -> str:
         if need.snooze is None:
             needs.append(ChangeEvent(None, words, level=need.level))
         else:
-            promised.append(ChangeEvent(None, words, need.snooze.told(now)))
+            promised.append(ChangeEvent(None, words, need.snooze.return_words(now)))
     sections = [
         Section(
             plain("State"), [ChangeEvent(None, words) for words in _state_lines(frame.dashboard)]
