@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.actions.office import Office, office
+from tests.actions.user import User, open_services
 from tests.platform import EmbeddedPlatform
 
 
@@ -25,7 +25,7 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-async def desk(platform: EmbeddedPlatform, path: Path) -> AsyncIterator[Office]:
+async def user(platform: EmbeddedPlatform, path: Path) -> AsyncIterator[User]:
     """With the full key, and the whole platform in scope."""
-    async with office(platform, path) as desk:
-        yield desk
+    async with open_services(platform, path) as user:
+        yield user

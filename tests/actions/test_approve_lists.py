@@ -31,7 +31,13 @@ from agentco_tui.live.store import Change
 from agentco_tui.model import Listing, Ref, Task
 from agentco_tui.model.format import stamp
 from agentco_tui.text import plain
-from tests.actions.office import QUICK, Office, journal_entries, office, until
+from tests.actions.user import (
+    QUICK,
+    User,
+    journal_entries,
+    open_services,
+    until,
+)
 from tests.platform import EmbeddedPlatform, decide_elsewhere
 
 Kind = OutcomeKind
@@ -66,7 +72,7 @@ def script(platform: EmbeddedPlatform, task: Task, lists: Lists) -> None:
     world.tasks = tasks  # type: ignore[method-assign]
 
 
-async def approved(desk: Office, task: Task, lists: Lists, at: Step = Step.SENDING) -> Outcome:
+async def approved(user: User, task: Task, lists: Lists, at: Step = Step.SENDING) -> Outcome:
     """Approve it, with lists that are scripted from a step on."""
 
     steps = {at}
@@ -74,10 +80,10 @@ async def approved(desk: Office, task: Task, lists: Lists, at: Step = Step.SENDI
     def on(step: Step) -> None:
         if step in steps:
             steps.clear()
-            desk.platform.requests.clear()
-            script(desk.platform, task, lists)
+            user.platform.requests.clear()
+            script(user.platform, task, lists)
 
-    return await Approval(desk.services, task).run(on)
+    return await Approval(user.services, task).run(on)
 
 
 def asked(platform: EmbeddedPlatform) -> list[str]:
@@ -123,16 +129,16 @@ async def test_what_lists_show_after_a_lost_answer(
     platform: EmbeddedPlatform, path: Path, scoped: bool, lists: Lists, kind: Kind, words: str
 ) -> None:
     own = platform.world.tasks(status="pending")[0].agent.company.id
-    async with office(platform, path, company=own if scoped else None) as desk:
-        task = (await desk.pending())[0]
+    async with open_services(platform, path, company=own if scoped else None) as user:
+        task = (await user.pending())[0]
         assert task.company is not None
         assert task.company.id == own
         platform.faults.add("approve:drop_after,times=1")
-        found = await approved(desk, task, lists)
+        found = await approved(user, task, lists)
         assert found.kind is kind
         assert words in outcome_sentence(found)
         if kind is not Kind.UNCLEAR:
-            assert desk.store.pending.get(task.id) is None
+            assert user.store.pending.get(task.id) is None
         if kind is Kind.GONE:
             assert (len(asked(platform)) > 3) is (PART in lists.values()), "a part is read again"
 
@@ -164,13 +170,13 @@ async def test_what_lists_show_after_a_lost_answer(
     ],
 )  # fmt: skip
 async def test_lists_after_an_answer(
-    desk: Office, answer: str, lists: Lists, kind: Kind, words: str
+    user: User, answer: str, lists: Lists, kind: Kind, words: str
 ) -> None:
-    task = (await desk.pending())[0]
+    task = (await user.pending())[0]
     if answer:
         applied = ",applied=after" if answer == "204" else ""
-        desk.platform.faults.add(f"approve:status={answer}{applied},times=1")
-    found = await approved(desk, task, lists)
+        user.platform.faults.add(f"approve:status={answer}{applied},times=1")
+    found = await approved(user, task, lists)
     assert found.kind is kind
     assert words in outcome_sentence(found)
     assert (found.kind in GOOD) is (kind is Kind.APPROVED_HERE)
@@ -202,72 +208,74 @@ async def test_lists_after_an_answer(
     ],
 )  # fmt: skip
 async def test_what_lists_show_before_it_is_sent(
-    path: Path, desk: Office, lists: Lists, kind: Kind, words: str, read: list[str]
+    path: Path, user: User, lists: Lists, kind: Kind, words: str, read: list[str]
 ) -> None:
-    task = (await desk.pending())[0]
-    found = await approved(desk, task, lists, Step.READING)
+    task = (await user.pending())[0]
+    found = await approved(user, task, lists, Step.READING)
     assert found.kind is kind
     assert outcome_sentence(found).startswith(words)
-    assert asked(desk.platform)[: len(read)] == read
-    assert len(desk.sends()) == len(journal_entries(path)) / 2 == (kind is Kind.APPROVED_HERE)
+    assert asked(user.platform)[: len(read)] == read
+    assert len(user.sends()) == len(journal_entries(path)) / 2 == (kind is Kind.APPROVED_HERE)
     assert found.known_by is (KnownBy.HERE if kind is Kind.NOT_SENT else KnownBy.READ)
 
 
 async def test_what_is_left_behind_is_read_once(platform: EmbeddedPlatform, path: Path) -> None:
     """And not in all lists, nor in that of the company that the screen is about."""
     for scope in (None, "own", "cmp_other"):
-        async with office(platform, path) as every:
+        async with open_services(platform, path) as every:
             task = (await every.pending())[0]
         assert task.company is not None
         own = task.company.id
         company = own if scope == "own" else scope
-        async with office(platform, path, company=company) as desk:
+        async with open_services(platform, path, company=company) as user:
             left = Attempt(
                 attempt=f"a-{scope}", time=stamp(time.time()), origin=platform.base_url,
                 profile="test", verb="approve", subject=task.id, task=task.id, company=own,
             )  # fmt: skip
-            desk.leave_behind(left)
+            user.leave_behind(left)
             platform.requests.clear()
-            assert (await desk.recover(left)).kind is Kind.NOT_DONE
+            assert (await user.recover(left)).kind is Kind.NOT_DONE
             of_it = "" if scope is None else f"company_id={own}&"
             assert {seen.query for seen in platform.requests} == {f"{of_it}status=pending"}
 
 
 async def test_a_changed_task_is_in_no_other_list(platform: EmbeddedPlatform, path: Path) -> None:
-    async with office(platform, path, company="cmp_other") as desk:
-        task = (await desk.pending())[0]
+    async with open_services(platform, path, company="cmp_other") as user:
+        task = (await user.pending())[0]
         shown = replace(task, title=plain("harmless"))
         for listed in (shown, None):
-            desk.store.pending.replace(Listing(records=() if listed is None else (listed,)))
-            found = await Approval(desk.services, shown).run()
+            user.store.pending.replace(Listing(records=() if listed is None else (listed,)))
+            found = await Approval(user.services, shown).run()
             assert found.kind is Kind.CHANGED
-            assert desk.store.pending.get(task.id) == (listed and task)
+            assert user.store.pending.get(task.id) == (listed and task)
 
 
-async def test_what_became_of_it_goes_into_the_list_of_all_if_it_stands_there(desk: Office) -> None:
-    first, second = (await desk.pending())[:2]
-    assert (await desk.approve(first)).record is not None
-    assert desk.store.tasks.get(first.id) is None
-    desk.store.tasks.replace(await desk.services.client.tasks())
-    assert (await desk.approve(second)).kind is Kind.APPROVED_HERE
-    now = desk.store.tasks.get(second.id)
+async def test_what_became_of_it_goes_into_the_list_of_all_if_it_stands_there(
+    user: User,
+) -> None:
+    first, second = (await user.pending())[:2]
+    assert (await user.approve(first)).record is not None
+    assert user.store.tasks.get(first.id) is None
+    user.store.tasks.replace(await user.services.client.tasks())
+    assert (await user.approve(second)).kind is Kind.APPROVED_HERE
+    now = user.store.tasks.get(second.id)
     assert now is not None
     assert now.status == "approved"
 
 
-async def test_a_log_tells_who_decided_what_no_list_shows(desk: Office) -> None:
-    task = (await desk.pending())[0]
-    decide_elsewhere(desk.platform.world, task.id, "reject")
-    found = await approved(desk, task, {"all": GONE}, Step.READING)
+async def test_a_log_tells_who_decided_what_no_list_shows(user: User) -> None:
+    task = (await user.pending())[0]
+    decide_elsewhere(user.platform.world, task.id, "reject")
+    found = await approved(user, task, {"all": GONE}, Step.READING)
     assert found.kind is Kind.DECIDED_ELSEWHERE
     assert outcome_sentence(found).startswith("already rejected elsewhere by Wanda")
 
 
-async def test_a_2xx_that_shows_it_rejected_is_no_yes(desk: Office) -> None:
-    task = (await desk.pending())[0]
-    world = desk.platform.world
+async def test_a_2xx_that_shows_it_rejected_is_no_yes(user: User) -> None:
+    task = (await user.pending())[0]
+    world = user.platform.world
     world.approve = lambda task_id: decide_elsewhere(world, task_id, "reject")  # type: ignore[method-assign]
-    found = await desk.approve(task)
+    found = await user.approve(task)
     assert found.kind is Kind.REFUSED
     assert outcome_sentence(found).startswith(
         "refused: the platform answered “rejected”; the platform shows it as rejected by Wanda, "
@@ -276,13 +284,13 @@ async def test_a_2xx_that_shows_it_rejected_is_no_yes(desk: Office) -> None:
 
 @pytest.mark.parametrize(("took", "reads"), [(None, True), (3.0, True), (3.1, False)])
 async def test_a_list_of_all_that_takes_long_is_not_read_for_a_bare_yes(
-    desk: Office, took: float | None, reads: bool
+    user: User, took: float | None, reads: bool
 ) -> None:
-    task = (await desk.pending())[0]
-    desk.services.reader.every_took = took
-    desk.platform.faults.add("approve:status=204,applied=after,times=1")
-    assert (await approved(desk, task, {})).kind is Kind.APPROVED_HERE
-    assert ("all" in asked(desk.platform)) is reads
+    task = (await user.pending())[0]
+    user.services.reader.every_took = took
+    user.platform.faults.add("approve:status=204,applied=after,times=1")
+    assert (await approved(user, task, {})).kind is Kind.APPROVED_HERE
+    assert ("all" in asked(user.platform)) is reads
 
 
 # --- what was approved from here before ---------------------------------------------------------
@@ -304,7 +312,7 @@ BEFORE = "this machine had asked for it before"
 )
 @pytest.mark.parametrize("logged", [False, True])
 async def test_what_was_approved_from_here_is_not_told_as_elsewhere(
-    desk: Office,
+    user: User,
     outcome: str,
     decision: str,
     later: float | None,
@@ -313,41 +321,43 @@ async def test_what_was_approved_from_here_is_not_told_as_elsewhere(
     logged: bool,
 ) -> None:
     """By when it was decided: as the record tells, or only the log."""
-    task = (await desk.pending())[0]
+    task = (await user.pending())[0]
     began = time.time() - HOUR
     attempt = Attempt(
-        attempt="a1", time=stamp(began), origin=desk.platform.base_url, profile="test",
+        attempt="a1", time=stamp(began), origin=user.platform.base_url, profile="test",
         verb="approve", subject=task.id, task=task.id,
     )  # fmt: skip
-    desk.journal.begin(attempt, desk.journal.mark())
-    desk.journal.finish(Settled(attempt="a1", time=stamp(began), outcome=outcome))
-    decide_elsewhere(desk.platform.world, task.id, decision)
-    at = None if later is None else desk.platform.world.now - HOUR + later
-    with desk.platform.world.locked() as state:
+    user.journal.begin(attempt, user.journal.mark())
+    user.journal.finish(Settled(attempt="a1", time=stamp(began), outcome=outcome))
+    decide_elsewhere(user.platform.world, task.id, decision)
+    at = None if later is None else user.platform.world.now - HOUR + later
+    with user.platform.world.locked() as state:
         it = state.tasks[task.id]
         it.decided = None if logged else at
-        state.changed_task(it, desk.platform.world.now)
+        state.changed_task(it, user.platform.world.now)
         for place, entry in enumerate(state.entries):
             if entry.task is it:
                 gone = at is None or not logged
                 state.entries[place] = replace(entry, at=at or entry.at, task=None if gone else it)
-    approval = Approval(desk.services, task)
+    approval = Approval(user.services, task)
     approval.waited_at = None
     found = await approval.run()
     assert found.kind is kind
     assert words in outcome_sentence(found)
     assert ("from this machine" in outcome_sentence(found)) is ("(approved" in words)
-    assert desk.sends() == []
+    assert user.sends() == []
 
 
-async def test_a_second_yes_right_after_the_first_is_the_same_approval(desk: Office) -> None:
-    task = (await desk.pending())[0]
-    assert (await desk.approve(task)).kind is Kind.APPROVED_HERE
-    found = await desk.approve(task)
+async def test_a_second_yes_right_after_the_first_is_the_same_approval(
+    user: User,
+) -> None:
+    task = (await user.pending())[0]
+    assert (await user.approve(task)).kind is Kind.APPROVED_HERE
+    found = await user.approve(task)
     assert found.kind is Kind.APPROVED
     assert outcome_sentence(found).startswith("approved by ")
     assert outcome_sentence(found).endswith(BEFORE)
-    assert len(desk.sends()) == 1
+    assert len(user.sends()) == 1
 
 
 # --- what comes late, and what another dashboard tells --------------------------------------------
@@ -363,24 +373,29 @@ async def test_a_second_yes_right_after_the_first_is_the_same_approval(desk: Off
     ],
 )
 async def test_what_was_decided_after_its_attempt_was_settled(
-    path: Path, desk: Office, decision: str | None, decided: bool, kind: Kind | None, words: str
+    path: Path,
+    user: User,
+    decision: str | None,
+    decided: bool,
+    kind: Kind | None,
+    words: str,
 ) -> None:
-    task = (await desk.pending())[0]
-    desk.platform.faults.add("approve:drop_before")
-    found = await desk.approve(task)
+    task = (await user.pending())[0]
+    user.platform.faults.add("approve:drop_before")
+    found = await user.approve(task)
     if decision is not None:
-        it = decide_elsewhere(desk.platform.world, task.id, decision)
+        it = decide_elsewhere(user.platform.world, task.id, decision)
         told = it.decided
-        with desk.platform.world.locked() as state:
+        with user.platform.world.locked() as state:
             it.decided = told if decided else None
-            state.changed_task(it, desk.platform.world.now)
-    desk.platform.requests.clear()
-    late = await Approval(desk.services, task).read_after_leaving(found.attempt_id)
+            state.changed_task(it, user.platform.world.now)
+    user.platform.requests.clear()
+    late = await Approval(user.services, task).read_after_leaving(found.attempt_id)
     assert (None if late is None else late.kind) is kind
     reads = 1 if decision else READS_AFTER_LEAVING
-    assert len(desk.platform.requests.matching("tasks")) == reads, "until a read shows it decided"
+    assert len(user.platform.requests.matching("tasks")) == reads, "until a read shows it decided"
     log_read = decision == "approve" and not decided
-    assert (len(desk.platform.requests.matching("activity")) == 1) is log_read
+    assert (len(user.platform.requests.matching("activity")) == 1) is log_read
     if late is not None:
         assert outcome_sentence(late).startswith(words)
         last = journal_entries(path)[-1]
@@ -392,15 +407,15 @@ async def test_what_was_decided_after_its_attempt_was_settled(
     ("decision", "kind"), [("approve", Kind.APPROVED), ("reject", None), (None, None)]
 )
 async def test_a_refusal_is_corrected_by_an_approval_alone(
-    path: Path, desk: Office, decision: str | None, kind: Kind | None
+    path: Path, user: User, decision: str | None, kind: Kind | None
 ) -> None:
-    task = (await desk.pending())[0]
-    desk.platform.faults.add("approve:status=422")
-    found = await desk.approve(task)
+    task = (await user.pending())[0]
+    user.platform.faults.add("approve:status=422")
+    found = await user.approve(task)
     assert found.kind is Kind.REFUSED
     if decision is not None:
-        decide_elsewhere(desk.platform.world, task.id, decision)
-    late = await Approval(desk.services, task).read_after_leaving(
+        decide_elsewhere(user.platform.world, task.id, decision)
+    late = await Approval(user.services, task).read_after_leaving(
         found.attempt_id, was_refused=True
     )
     assert (None if late is None else late.kind) is kind
@@ -417,13 +432,13 @@ async def test_what_is_refused_with_409_and_done_a_moment_later_is_approved(
 ) -> None:
     """It is read for a while, so that a command without polls tells it, too."""
     timing = replace(QUICK, after_conflict=60.0, first=0.02)
-    async with office(platform, path, timing=timing) as desk:
-        task = (await desk.pending())[0]
+    async with open_services(platform, path, timing=timing) as user:
+        task = (await user.pending())[0]
         platform.faults.add("approve:status=409")
-        approving = asyncio.create_task(desk.approve(task))
+        approving = asyncio.create_task(user.approve(task))
 
         def was_read_after() -> bool:
-            sends = desk.sends()
+            sends = user.sends()
             reads = platform.requests.matching("tasks")
             return bool(sends) and reads[-1].started > sends[0].started
 
@@ -439,14 +454,14 @@ async def test_what_is_refused_with_409_and_done_a_moment_later_is_approved(
 
 async def test_decisions_of_another_dashboard(platform: EmbeddedPlatform, path: Path) -> None:
     """What it has in flight, what became of it, and where it ended without a word of that."""
-    async with office(platform, path) as desk, office(platform, path) as other:
-        tasks = (await desk.pending())[:4]
-        decisions = Decisions(desk.services)
+    async with open_services(platform, path) as user, open_services(platform, path) as other:
+        tasks = (await user.pending())[:4]
+        decisions = Decisions(user.services)
         changed: list[str] = []
         decisions.subscribe(changed.append)
 
         async def follow() -> list[Step]:
-            decisions.follow((await desk.services.follow()).elsewhere)
+            decisions.follow((await user.services.follow()).elsewhere)
             return [known.step for task in tasks if (known := decisions.by_task.get(task.id))]
 
         decisions.tell(tasks[3], Step.SENDING)
@@ -463,7 +478,7 @@ async def test_decisions_of_another_dashboard(platform: EmbeddedPlatform, path: 
         known = decisions.by_task.get(tasks[0].id)
         assert known is not None
         assert (known.elsewhere, known.task, known in decisions.open) == ("a0", tasks[0], True)
-        assert 59 < desk.services.clock.monotonic() - known.since < 90
+        assert 59 < user.services.clock.monotonic() - known.since < 90
         changed.clear()
         await follow()
         assert changed == [], "nothing new is told again"
@@ -489,14 +504,14 @@ async def test_decisions_of_another_dashboard(platform: EmbeddedPlatform, path: 
 
 
 async def test_a_task_that_no_list_has_is_told(platform: EmbeddedPlatform, path: Path) -> None:
-    async with office(platform, path) as desk, office(platform, path) as other:
-        decisions = Decisions(desk.services)
+    async with open_services(platform, path) as user, open_services(platform, path) as other:
+        decisions = Decisions(user.services)
         left = Attempt(
             attempt="a1", time="no time", origin=platform.base_url, profile="test",
             verb="approve", subject="tsk_1", agent_name="Scout",
         )  # fmt: skip
         other.journal.begin(left, other.journal.mark())
-        decisions.follow((await desk.services.follow()).elsewhere)
+        decisions.follow((await user.services.follow()).elsewhere)
         [known] = decisions.open
         assert (known.task.id, known.task.title, known.task.company) == ("tsk_1", "tsk_1", None)
         assert known.task.agent == Ref(name=plain("Scout"))
@@ -506,11 +521,13 @@ async def test_a_task_that_no_list_has_is_told(platform: EmbeddedPlatform, path:
         assert decisions.by_task.get("tsk_2") is None
 
 
-async def test_what_leaves_late_is_read_again_what_comes_back_is_over(desk: Office) -> None:
-    task = (await desk.pending())[0]
+async def test_what_leaves_late_is_read_again_what_comes_back_is_over(
+    user: User,
+) -> None:
+    task = (await user.pending())[0]
     for kind in OutcomeKind:
         for attempt_id in ("a1", None):
-            decisions = Decisions(desk.services)
+            decisions = Decisions(user.services)
             decisions.tell(task, Step.SENDING)
             left = Change(FeedName.PENDING, removed=(task.id,))
             back = Change(FeedName.PENDING, added=(task.id,))

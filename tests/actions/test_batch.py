@@ -30,7 +30,13 @@ from agentco_tui.live.names import Names
 from agentco_tui.live.store import Store
 from agentco_tui.model import Moment, Money, Ref, Task, TaskState
 from agentco_tui.text import plain
-from tests.actions.office import QUICK, Office, journal_entries, office, until
+from tests.actions.user import (
+    QUICK,
+    User,
+    journal_entries,
+    open_services,
+    until,
+)
 from tests.platform import EmbeddedPlatform
 
 
@@ -42,16 +48,16 @@ def kinds(batch: BatchApproval) -> set[OutcomeKind]:
     return {item.outcome.kind for item in batch.items if item.outcome is not None}
 
 
-async def test_a_set_is_approved_with_one_read_before(path: Path, desk: Office) -> None:
-    tasks = (await desk.pending())[:12]
-    batch = BatchApproval(desk.services, tasks)
-    desk.platform.requests.clear()
+async def test_a_set_is_approved_with_one_read_before(path: Path, user: User) -> None:
+    tasks = (await user.pending())[:12]
+    batch = BatchApproval(user.services, tasks)
+    user.platform.requests.clear()
     assert await batch.run() is BatchPhase.ENDED
     assert not batch.can_stop
     assert batch.results == {OutcomeKind.APPROVED_HERE: 12}
     assert batch.sentence == "12 approved here"
-    assert [desk.platform.world.applied[task.id] for task in tasks] == [1] * 12
-    seen = [seen.operation for seen in desk.platform.requests]
+    assert [user.platform.world.applied[task.id] for task in tasks] == [1] * 12
+    seen = [seen.operation for seen in user.platform.requests]
     assert seen[0] == "tasks"
     assert seen.count("approve") == 12
     assert seen[1] == "approve", "one read serves those whose turns begin together"
@@ -61,9 +67,9 @@ async def test_a_set_is_approved_with_one_read_before(path: Path, desk: Office) 
 
 
 async def test_never_more_than_four_are_in_flight(
-    desk: Office, monkeypatch: pytest.MonkeyPatch
+    user: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    serve, second, approvals = desk.platform.serve, asyncio.Event(), list[Request]()
+    serve, second, approvals = user.platform.serve, asyncio.Event(), list[Request]()
 
     async def serve_in_twos(connection: ClientConnection, request: Request) -> None:
         """The first approval is not dealt with before another has come."""
@@ -74,21 +80,21 @@ async def test_never_more_than_four_are_in_flight(
             await second.wait()
         await serve(connection, request)
 
-    tasks = (await desk.pending())[:16]
-    monkeypatch.setattr(desk.platform, "serve", serve_in_twos)
-    desk.platform.faults.add("approve:latency=20ms")
-    assert await BatchApproval(desk.services, tasks).run() is BatchPhase.ENDED
-    spans = [(seen.started, seen.started + seen.took) for seen in desk.sends()]
+    tasks = (await user.pending())[:16]
+    monkeypatch.setattr(user.platform, "serve", serve_in_twos)
+    user.platform.faults.add("approve:latency=20ms")
+    assert await BatchApproval(user.services, tasks).run() is BatchPhase.ENDED
+    spans = [(seen.started, seen.started + seen.took) for seen in user.sends()]
     together = max(sum(a <= start < b for a, b in spans) for start, _ in spans)
     assert 2 <= together <= 4
 
 
-async def test_stopping_sends_no_more_and_settles_what_was_sent(desk: Office) -> None:
-    tasks, decisions = (await desk.pending())[:20], Decisions(desk.services)
-    batch = BatchApproval(desk.services, tasks, decisions)
+async def test_stopping_sends_no_more_and_settles_what_was_sent(user: User) -> None:
+    tasks, decisions = (await user.pending())[:20], Decisions(user.services)
+    batch = BatchApproval(user.services, tasks, decisions)
     decisions.subscribe(lambda _: batch.stop() if begun(batch) >= 5 else None)
     assert await batch.run() is BatchPhase.ENDED
-    sent = len(desk.sends())
+    sent = len(user.sends())
     assert 5 <= sent <= 6 + 4, "what was about to be sent then"
     assert batch.results == {OutcomeKind.APPROVED_HERE: sent, OutcomeKind.NOT_SENT: 20 - sent}
     outcomes = [item.outcome for item in batch.items if item.outcome is not None]
@@ -97,52 +103,52 @@ async def test_stopping_sends_no_more_and_settles_what_was_sent(desk: Office) ->
     assert len(batch.to_ask_again) == 20 - sent
 
 
-async def test_an_end_while_they_are_read_sends_nothing(path: Path, desk: Office) -> None:
-    decisions = Decisions(desk.services)
-    batch = BatchApproval(desk.services, (await desk.pending())[:3], decisions)
-    hang = desk.platform.faults.add("tasks:latency=200ms,times=1")
+async def test_an_end_while_they_are_read_sends_nothing(path: Path, user: User) -> None:
+    decisions = Decisions(user.services)
+    batch = BatchApproval(user.services, (await user.pending())[:3], decisions)
+    hang = user.platform.faults.add("tasks:latency=200ms,times=1")
     running = asyncio.create_task(batch.run())
     await until(lambda: hang.struck == 1)
     assert len(decisions.by_task) == 3
     batch.stop()
     assert await running is BatchPhase.ENDED
-    assert (desk.sends(), journal_entries(path)) == ([], [])
+    assert (user.sends(), journal_entries(path)) == ([], [])
     assert batch.results == {OutcomeKind.NOT_SENT: 3}
     assert len(decisions.by_task) == 3
 
 
-async def test_each_is_read_when_its_own_turn_comes(desk: Office) -> None:
-    tasks = (await desk.pending())[:8]
-    slow = desk.platform.faults.add("approve:latency=800ms,times=4")
-    running = asyncio.create_task(BatchApproval(desk.services, tasks).run())
+async def test_each_is_read_when_its_own_turn_comes(user: User) -> None:
+    tasks = (await user.pending())[:8]
+    slow = user.platform.faults.add("approve:latency=800ms,times=4")
+    running = asyncio.create_task(BatchApproval(user.services, tasks).run())
     # Four are on their way, and the next four wait.
     await until(lambda: slow.struck == 4)
-    with desk.platform.world.locked() as state:
+    with user.platform.world.locked() as state:
         state.tasks[tasks[5].id].title = "Something else"
-        state.changed_task(state.tasks[tasks[5].id], desk.platform.world.now)
+        state.changed_task(state.tasks[tasks[5].id], user.platform.world.now)
     assert await running is BatchPhase.ENDED
-    assert desk.sends(tasks[5].id) == []
-    assert len(desk.sends()) == 7
+    assert user.sends(tasks[5].id) == []
+    assert len(user.sends()) == 7
 
 
 async def test_a_set_that_is_taken_back_sends_nothing(
     platform: EmbeddedPlatform, path: Path
 ) -> None:
-    async with office(platform, path, timing=replace(QUICK, hold=3_600.0)) as desk:
-        decisions = Decisions(desk.services)
-        batch = BatchApproval(desk.services, (await desk.pending())[:12], decisions)
+    async with open_services(platform, path, timing=replace(QUICK, hold=3_600.0)) as user:
+        decisions = Decisions(user.services)
+        batch = BatchApproval(user.services, (await user.pending())[:12], decisions)
         running = asyncio.create_task(batch.run())
         await asyncio.sleep(0.05)
         assert batch.phase is BatchPhase.HELD
         assert batch.can_stop
         batch.stop()
         assert await running is BatchPhase.TAKEN_BACK
-        assert (batch.can_stop, desk.sends(), decisions.open) == (False, [], [])
+        assert (batch.can_stop, user.sends(), decisions.open) == (False, [], [])
 
 
-async def test_a_set_tells_the_decisions_where_each_task_stands(desk: Office) -> None:
-    decisions = Decisions(desk.services)
-    first, second = (await desk.pending())[:2]
+async def test_a_set_tells_the_decisions_where_each_task_stands(user: User) -> None:
+    decisions = Decisions(user.services)
+    first, second = (await user.pending())[:2]
     seen: dict[str, list[Step]] = {first.id: [], second.id: []}
 
     def changed(task_id: str) -> None:
@@ -150,100 +156,100 @@ async def test_a_set_tells_the_decisions_where_each_task_stands(desk: Office) ->
         seen[task_id] += [] if known is None else [known.step]
 
     decisions.subscribe(changed)
-    desk.platform.faults.add(f"/api/tasks/{second.id}/approve:drop_after")
-    await BatchApproval(desk.services, [first, second], decisions).run()
+    user.platform.faults.add(f"/api/tasks/{second.id}/approve:drop_after")
+    await BatchApproval(user.services, [first, second], decisions).run()
     assert seen[first.id] == [Step.READING, Step.SENDING, Step.CONFIRMING, Step.SETTLED]
     assert seen[second.id] == [Step.READING, Step.SENDING, Step.UNKNOWN, Step.SETTLED]
     assert decisions.open == []
 
 
-async def test_a_revoked_key_stops_the_set(desk: Office) -> None:
-    tasks, decisions = (await desk.pending())[:30], Decisions(desk.services)
-    batch = BatchApproval(desk.services, tasks, decisions)
-    decisions.subscribe(lambda _: desk.platform.keys.revoke("full") if begun(batch) == 6 else None)
+async def test_a_revoked_key_stops_the_set(user: User) -> None:
+    tasks, decisions = (await user.pending())[:30], Decisions(user.services)
+    batch = BatchApproval(user.services, tasks, decisions)
+    decisions.subscribe(lambda _: user.platform.keys.revoke("full") if begun(batch) == 6 else None)
     await batch.run()
     assert batch.stop_reason == "stopped: the platform answered 401"
     rejected = batch.results[OutcomeKind.KEY_REJECTED]
     assert rejected <= 8  # none where a read met the 401 first
-    applied = sum(desk.platform.world.applied[task.id] for task in tasks)
-    assert applied == len(desk.sends()) - rejected
+    applied = sum(user.platform.world.applied[task.id] for task in tasks)
+    assert applied == len(user.sends()) - rejected
 
 
-async def test_three_unknowns_in_a_row_stop_it(desk: Office) -> None:
-    tasks = (await desk.pending())[:20]
-    batch = BatchApproval(desk.services, tasks)
-    desk.platform.faults.add("approve:status=500")
+async def test_three_unknowns_in_a_row_stop_it(user: User) -> None:
+    tasks = (await user.pending())[:20]
+    batch = BatchApproval(user.services, tasks)
+    user.platform.faults.add("approve:status=500")
     await batch.run()
     assert batch.stop_reason == "stopped: 3 in a row had no clear answer"
-    assert len(desk.sends()) <= 6
+    assert len(user.sends()) <= 6
     assert kinds(batch) == {OutcomeKind.NOT_DONE, OutcomeKind.NOT_SENT}
-    desk.platform.faults.clear()
-    again = BatchApproval(desk.services, batch.to_ask_again)
+    user.platform.faults.clear()
+    again = BatchApproval(user.services, batch.to_ask_again)
     assert len(again.items) == 20
     await again.run()
     assert again.results == {OutcomeKind.APPROVED_HERE: 20}
-    assert {desk.platform.world.applied[task.id] for task in tasks} == {1}
+    assert {user.platform.world.applied[task.id] for task in tasks} == {1}
 
 
 @pytest.mark.parametrize(("unclear", "stopped"), [(2, False), (3, True)])
-async def test_two_unknowns_do_not_stop_it(desk: Office, unclear: int, stopped: bool) -> None:
-    desk.platform.faults.add("approve:status=500")
-    batch = BatchApproval(desk.services, (await desk.pending())[:unclear])
+async def test_two_unknowns_do_not_stop_it(user: User, unclear: int, stopped: bool) -> None:
+    user.platform.faults.add("approve:status=500")
+    batch = BatchApproval(user.services, (await user.pending())[:unclear])
     await batch.run()
     assert (batch.stop_reason is not None) is stopped
 
 
-async def test_a_set_runs_once(desk: Office) -> None:
-    batch = BatchApproval(desk.services, (await desk.pending())[:2])
+async def test_a_set_runs_once(user: User) -> None:
+    batch = BatchApproval(user.services, (await user.pending())[:2])
     assert await batch.run() is BatchPhase.ENDED
-    assert len(desk.sends()) == 2
-    desk.platform.requests.clear()
+    assert len(user.sends()) == 2
+    user.platform.requests.clear()
     assert await batch.run() is BatchPhase.ENDED
-    assert not list(desk.platform.requests), "once"
+    assert not list(user.platform.requests), "once"
 
 
 @pytest.mark.parametrize("off", [True, False])
-async def test_what_cannot_be_sent_stops_a_set(desk: Office, off: bool) -> None:
-    tasks = (await desk.pending())[:9]
+async def test_what_cannot_be_sent_stops_a_set(user: User, off: bool) -> None:
+    tasks = (await user.pending())[:9]
     words = "3 in a row had no clear answer"
     if off:
         words = "writing is off"
-        desk.services.permissions.off = plain(words)
+        user.services.permissions.off = plain(words)
     else:
-        desk.platform.faults.add("tasks:status=503")
-    batch = BatchApproval(desk.services, tasks)
+        user.platform.faults.add("tasks:status=503")
+    batch = BatchApproval(user.services, tasks)
     await batch.run()
     assert batch.stop_reason == f"stopped: {words}"
     assert batch.results == {OutcomeKind.NOT_SENT: 9}
-    assert desk.sends() == []
+    assert user.sends() == []
 
 
-async def test_a_changed_task_in_a_set_is_left_out(desk: Office) -> None:
-    tasks = (await desk.pending())[:6]
+async def test_a_changed_task_in_a_set_is_left_out(user: User) -> None:
+    tasks = (await user.pending())[:6]
     tasks[3] = replace(tasks[3], title=plain("harmless"))
-    batch = BatchApproval(desk.services, tasks)
+    batch = BatchApproval(user.services, tasks)
     await batch.run()
     assert batch.results == {OutcomeKind.APPROVED_HERE: 5, OutcomeKind.CHANGED: 1}
-    assert desk.sends(tasks[3].id) == []
-    assert list(batch.to_ask_again) == [desk.store.pending.get(tasks[3].id)], "as it is now"
-    desk.store.pending.drop(tasks[3].id)
+    assert user.sends(tasks[3].id) == []
+    assert list(batch.to_ask_again) == [user.store.pending.get(tasks[3].id)], "as it is now"
+    user.store.pending.drop(tasks[3].id)
     [again] = batch.to_ask_again
-    assert again.title == desk.platform.world.task(again.id).title
+    assert again.title == user.platform.world.task(again.id).title
 
 
 async def test_an_unknown_does_not_hold_up_the_rest(platform: EmbeddedPlatform, path: Path) -> None:
     slow = replace(QUICK, still_pending=3_600.0)
-    async with office(platform, path, timing=slow) as desk:
-        tasks = (await desk.pending())[:12]
+    async with open_services(platform, path, timing=slow) as user:
+        tasks = (await user.pending())[:12]
         platform.faults.add(f"/api/tasks/{tasks[0].id}/approve:status=500")
-        batch = BatchApproval(desk.services, tasks)
+        batch = BatchApproval(user.services, tasks)
         running = asyncio.create_task(batch.run())
         await until(lambda: batch.results.total() == 11)
         assert batch.items[0].step is Step.UNKNOWN
         assert batch.sentence == "1 unknown (being read), 11 approved here"
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
-    async with office(platform, path) as again:
+    async with open_services(platform, path) as again:
         [left] = await again.left_behind()
         assert left.task == tasks[0].id
 
@@ -380,19 +386,19 @@ async def test_a_set_pauses_as_long_as_the_platform_asks(
 ) -> None:
     clock = Steps()
     timing = replace(QUICK, sleep=clock.sleep)
-    async with office(platform, path, timing=timing, clock=clock) as desk:
-        tasks = (await desk.pending())[:20]
+    async with open_services(platform, path, timing=timing, clock=clock) as user:
+        tasks = (await user.pending())[:20]
         for task in (tasks[0], tasks[12]):
             platform.faults.add(fault.format(task.id))
             if "{0}" not in fault:
                 break
-        batch = BatchApproval(desk.services, tasks)
+        batch = BatchApproval(user.services, tasks)
         assert await batch.run() is BatchPhase.ENDED
         assert max(clock.sleeps) == pytest.approx(pause, abs=0.1)
         assert clock.at >= 1_000.0 + pause
         assert (batch.stop_reason or "").startswith(stopped)
         assert (batch.stop_reason is None) is (not stopped)
-        sent = len(desk.sends())
+        sent = len(user.sends())
         assert batch.results[OutcomeKind.REFUSED] <= refused
         assert batch.results[OutcomeKind.NOT_SENT] == 20 - sent
         unread = any(item.outcome.error for item in batch.items if item.outcome)
@@ -505,9 +511,9 @@ async def test_what_is_held_is_taken_back_the_newest_first(
         await asyncio.Event().wait()
 
     timing, steps = replace(QUICK, hold_one=2.0, sleep=never), Steps()
-    async with office(platform, path, timing=timing, clock=steps) as desk:
-        first, second, third = (await desk.pending())[:3]
-        decisions = Decisions(desk.services)
+    async with open_services(platform, path, timing=timing, clock=steps) as user:
+        first, second, third = (await user.pending())[:3]
+        decisions = Decisions(user.services)
         assert decisions.take_back() is None
         told: list[str] = []
         decisions.subscribe(told.append)
@@ -522,4 +528,4 @@ async def test_what_is_held_is_taken_back_the_newest_first(
         assert await asyncio.gather(*yes) == [False] * 3
         assert decisions.hold_left(first.id) == 0.0
         assert sorted(told) == sorted([first.id, second.id, third.id] * 2)
-        assert (decisions.open, decisions.take_all_back(), desk.sends()) == ([], [], [])
+        assert (decisions.open, decisions.take_all_back(), user.sends()) == ([], [], [])

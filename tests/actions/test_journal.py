@@ -39,7 +39,7 @@ from agentco_tui.actions.journal_lines import (
 )
 from agentco_tui.api.origin import platform_of
 from agentco_tui.model.format import stamp
-from tests.actions.office import left_behind
+from tests.actions.user import left_behind
 
 ORIGIN = "https://platform.example"
 

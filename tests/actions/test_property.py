@@ -1,4 +1,4 @@
-"""Approvals under every fault: whatever happens, four things hold (see `drill`)."""
+"""Approvals under every fault: whatever happens, four things hold (see `chaos_harness`)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from agentco_tui.actions.outcome import Step
-from tests.actions.drill import FAULTS, LIES, READ_FAULTS, Drill, Scene
+from tests.actions.chaos_harness import FAULTS, LIES, READ_FAULTS, ChaosHarness, Scene
 from tests.platform.shapes import SHAPE_NAMES
 
 PLACES = st.integers(0, 1_000)
@@ -21,8 +21,8 @@ SCENES = st.builds(
     read_fault=st.sampled_from(READ_FAULTS),
     read_fault_at=st.sampled_from([Step.READING, Step.SENDING, Step.CONFIRMING, Step.UNKNOWN]),
     read_times=st.integers(1, 3),
-    meddler=st.sampled_from(["", "", "", "approve", "reject", "retitle"]),
-    meddles_at=st.sampled_from([Step.READING, Step.SENDING, Step.CONFIRMING, Step.UNKNOWN]),
+    interferer=st.sampled_from(["", "", "", "approve", "reject", "retitle"]),
+    interferes_at=st.sampled_from([Step.READING, Step.SENDING, Step.CONFIRMING, Step.UNKNOWN]),
     killed_after=st.none() | st.none() | st.floats(0.0, 0.08),
 )
 
@@ -32,18 +32,18 @@ class Approvals(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.folder = Path(tempfile.mkdtemp(prefix="agentco-drill-"))
-        self.drill: Drill | None = None
+        self.folder = Path(tempfile.mkdtemp(prefix="agentco-chaos-"))
+        self.harness: ChaosHarness | None = None
 
     @initialize(shape=st.sampled_from(["plain", "plain", *sorted(SHAPE_NAMES)]))
     def begin(self, shape: str) -> None:
-        self.drill = Drill(self.folder, shape)
-        self.drill.start()
+        self.harness = ChaosHarness(self.folder, shape)
+        self.harness.start()
 
     @property
-    def at(self) -> Drill:
-        assert self.drill is not None
-        return self.drill
+    def at(self) -> ChaosHarness:
+        assert self.harness is not None
+        return self.harness
 
     def choose(self, place: int) -> str | None:
         """A task of those that show; what shows depends on the platform, so no draw does."""
@@ -80,9 +80,9 @@ class Approvals(RuleBasedStateMachine):
             self.at.loop.run(self.at.approve_set(chosen, scene, chance, seed))
 
     @rule(place=PLACES, how=st.sampled_from(["approve", "reject", "retitle"]))
-    def meddle(self, place: int, how: str) -> None:
+    def interfere(self, place: int, how: str) -> None:
         if (task_id := self.choose(place)) is not None:
-            self.at.meddle(task_id, how)
+            self.at.interfere(task_id, how)
 
     @rule()
     def look(self) -> None:
@@ -94,8 +94,8 @@ class Approvals(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         try:
-            if self.drill is not None:
-                self.drill.end()
+            if self.harness is not None:
+                self.harness.end()
         finally:
             shutil.rmtree(self.folder)
 

@@ -32,7 +32,7 @@ from agentco_tui.live.feeds import Clock, FeedName, Phase
 from agentco_tui.live.single_flight import SingleFlight
 from agentco_tui.model import Activity, Moment, Ref, Task, TaskState
 from agentco_tui.text import plain
-from tests.actions.office import Office, office, until
+from tests.actions.user import User, open_services, until
 from tests.platform import EmbeddedPlatform
 
 TASK = Task(
@@ -231,49 +231,51 @@ async def test_reads_keep_their_distance() -> None:
 
 
 @pytest.mark.parametrize("answer", ["status=200,body=empty", "status=204", "status=200,body=null"])
-async def test_no_answer_is_not_an_empty_list(desk: Office, answer: str) -> None:
-    task = (await desk.pending())[0]
-    desk.platform.faults.add(f"tasks:{answer}")
-    found = await desk.approve(task)
+async def test_no_answer_is_not_an_empty_list(user: User, answer: str) -> None:
+    task = (await user.pending())[0]
+    user.platform.faults.add(f"tasks:{answer}")
+    found = await user.approve(task)
     assert found.kind is OutcomeKind.NOT_SENT
     assert "could not be read again" in outcome_sentence(found)
 
 
-async def test_a_lost_answer_and_then_nothing_but_blanks_is_unclear(desk: Office) -> None:
-    task = (await desk.pending())[0]
-    desk.platform.faults.add("approve:drop_after,times=1")
+async def test_a_lost_answer_and_then_nothing_but_blanks_is_unclear(
+    user: User,
+) -> None:
+    task = (await user.pending())[0]
+    user.platform.faults.add("approve:drop_after,times=1")
 
     def blank(step: Step) -> None:
         if step is Step.SENDING:
-            desk.platform.faults.add("tasks:status=204")
+            user.platform.faults.add("tasks:status=204")
 
-    found = await desk.approve(task, blank)
+    found = await user.approve(task, blank)
     assert found.kind is OutcomeKind.UNCLEAR
     assert "approved" not in outcome_sentence(found)
 
 
-async def test_what_a_decision_has_read_is_shown(desk: Office) -> None:
-    first, second = (await desk.pending())[:2]
-    with desk.platform.world.locked() as state:
+async def test_what_a_decision_has_read_is_shown(user: User) -> None:
+    first, second = (await user.pending())[:2]
+    with user.platform.world.locked() as state:
         state.tasks[second.id].title = "Something else"
-        state.changed_task(state.tasks[second.id], desk.platform.world.now)
-    await desk.approve(first)
-    shown = desk.store.pending.get(second.id)
+        state.changed_task(state.tasks[second.id], user.platform.world.now)
+    await user.approve(first)
+    shown = user.store.pending.get(second.id)
     assert shown is not None
     assert shown.title == "Something else"
-    fresh = desk.store.freshness[FeedName.PENDING]
+    fresh = user.store.freshness[FeedName.PENDING]
     assert (fresh.phase, fresh.failures) == (Phase.LIVE, 0)
-    desk.platform.faults.add("tasks:status=503")
-    await desk.approve(second)
-    assert desk.store.freshness[FeedName.PENDING].phase is Phase.STALE
+    user.platform.faults.add("tasks:status=503")
+    await user.approve(second)
+    assert user.store.freshness[FeedName.PENDING].phase is Phase.STALE
 
 
 async def test_the_last_task_of_a_company_in_scope(platform: EmbeddedPlatform, path: Path) -> None:
     company = platform.world.agents()[0].company.id
-    async with office(platform, path, company=company) as desk:
-        listing = await desk.services.client.tasks(company_id=company, status="pending")
+    async with open_services(platform, path, company=company) as user:
+        listing = await user.services.client.tasks(company_id=company, status="pending")
         for task in listing.records:
-            assert (await desk.approve(task)).kind is OutcomeKind.APPROVED_HERE
-        assert len(desk.store.pending) == 0
+            assert (await user.approve(task)).kind is OutcomeKind.APPROVED_HERE
+        assert len(user.store.pending) == 0
         asked = {seen.query for seen in platform.requests.matching("tasks")}
         assert asked == {f"company_id={company}&status=pending"}

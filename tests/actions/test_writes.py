@@ -20,14 +20,14 @@ from agentco_tui.demo.world_state import RefusedError
 from agentco_tui.model import Budget, Company, Ref, Task
 from agentco_tui.model.format import stamp
 from agentco_tui.text import plain
-from tests.actions.office import (
+from tests.actions.user import (
     QUICK,
-    Office,
+    User,
     clone_company,
     create_company,
     create_task,
     journal_entries,
-    office,
+    open_services,
     set_limit,
     until,
 )
@@ -58,48 +58,48 @@ def companies(platform: EmbeddedPlatform, name: str) -> int:
 # --- tasks ------------------------------------------------------------------------------------
 
 
-async def test_a_task_is_created_and_seen(path: Path, desk: Office) -> None:
-    found = await create_task(desk.services, task_form(desk.platform))
+async def test_a_task_is_created_and_seen(path: Path, user: User) -> None:
+    found = await create_task(user.services, task_form(user.platform))
     assert found.kind is OutcomeKind.DONE
     assert found.known_by is KnownBy.READ
     assert isinstance(found.record, Task)
-    assert desk.store.pending.get(found.record.id) == found.record
-    [sent] = desk.platform.requests.matching("create_task")
+    assert user.store.pending.get(found.record.id) == found.record
+    [sent] = user.platform.requests.matching("create_task")
     attempt, _ = journal_entries(path)
     assert isinstance(attempt, Attempt)
     assert dict(sent.headers)["idempotency-key"] == attempt.attempt
     assert attempt.verb == "create task"
-    assert made(desk.platform) == 1
+    assert made(user.platform) == 1
 
 
-async def test_the_same_title_may_be_made_again_by_a_new_decision(desk: Office) -> None:
+async def test_the_same_title_may_be_made_again_by_a_new_decision(user: User) -> None:
     for count in (1, 2):
-        desk.platform.faults.add("create_task:drop_after,times=1")
-        assert (await create_task(desk.services, task_form(desk.platform))).kind is OutcomeKind.DONE
-        assert made(desk.platform) == count
+        user.platform.faults.add("create_task:drop_after,times=1")
+        assert (await create_task(user.services, task_form(user.platform))).kind is OutcomeKind.DONE
+        assert made(user.platform) == count
 
 
-async def test_a_refused_task_says_why_beside_its_fields(desk: Office) -> None:
-    form = task_form(desk.platform)
-    company = desk.platform.world.create_company("Elsewhere", "shop", "Sell").id
-    other = desk.platform.world.agents(company)[0].id
+async def test_a_refused_task_says_why_beside_its_fields(user: User) -> None:
+    form = task_form(user.platform)
+    company = user.platform.world.create_company("Elsewhere", "shop", "Sell").id
+    other = user.platform.world.agents(company)[0].id
     wrong = {
         "company_id": form["company_id"],
         "title": form["title"],
         "agent_id": other,
         "priority": "soon",
     }
-    found = await create_task(desk.services, wrong)
+    found = await create_task(user.services, wrong)
     assert found.kind is OutcomeKind.REFUSED
     assert found.fields["agent_id"] == "the agent belongs to another company"
     assert found.fields["priority"].startswith("must be one of")
 
 
 async def test_a_task_sent_twice_is_made_once(platform: EmbeddedPlatform, path: Path) -> None:
-    async with office(platform, path) as here, office(platform, path) as there:
+    async with open_services(platform, path) as here, open_services(platform, path) as there:
         platform.faults.add("create_task:latency=30ms")
         found = await asyncio.gather(
-            *(create_task(desk.services, task_form(platform)) for desk in (here, there, here))
+            *(create_task(user.services, task_form(platform)) for user in (here, there, here))
         )
         assert made(platform) == 1
         assert sorted(outcome.kind for outcome in found) == [
@@ -107,43 +107,43 @@ async def test_a_task_sent_twice_is_made_once(platform: EmbeddedPlatform, path: 
         ]  # fmt: skip
 
 
-async def test_a_platform_that_cannot_be_read_is_not_written_to(desk: Office) -> None:
-    desk.platform.faults.add("reads:status=503")
+async def test_a_platform_that_cannot_be_read_is_not_written_to(user: User) -> None:
+    user.platform.faults.add("reads:status=503")
     for found in (
-        await create_task(desk.services, task_form(desk.platform)),
+        await create_task(user.services, task_form(user.platform)),
         await create_company(
-            desk.services, {"name": "Acme", "template": "shop", "mission": "Sell"}
+            user.services, {"name": "Acme", "template": "shop", "mission": "Sell"}
         ),
-        await set_limit(desk.services, Ref(id="ag_1"), "5", shown=None),
+        await set_limit(user.services, Ref(id="ag_1"), "5", shown=None),
     ):
         assert found.kind is OutcomeKind.NOT_SENT
         assert found.error is not None
-    assert not [seen for seen in desk.platform.requests if seen.method == "POST"]
+    assert not [seen for seen in user.platform.requests if seen.method == "POST"]
 
 
 # --- companies --------------------------------------------------------------------------------
 
 
-async def create(desk: Office, name: str = "Acme Garden") -> Outcome:
+async def create(user: User, name: str = "Acme Garden") -> Outcome:
     form = {"name": name, "template": "shop", "mission": "Sell plants"}
-    return await create_company(desk.services, form)
+    return await create_company(user.services, form)
 
 
 @pytest.mark.parametrize("fault", LOST)
 @pytest.mark.parametrize("verb", ["create company", "clone company"])
-async def test_a_company_is_made_once(path: Path, desk: Office, fault: str, verb: str) -> None:
+async def test_a_company_is_made_once(path: Path, user: User, fault: str, verb: str) -> None:
     if fault:
-        desk.platform.faults.add(f"{verb.replace(' ', '_')}:{fault},times=1")
-    source = (await desk.services.client.companies()).records[0]
+        user.platform.faults.add(f"{verb.replace(' ', '_')}:{fault},times=1")
+    source = (await user.services.client.companies()).records[0]
     if cloned := verb.startswith("clone"):
         form = {"name": "Acme Garden", "mission": "The same again"}
-        found = await clone_company(desk.services, source, form)
+        found = await clone_company(user.services, source, form)
     else:
-        found = await create(desk)
+        found = await create(user)
     assert found.kind is OutcomeKind.DONE
     assert isinstance(found.record, Company)
-    assert desk.store.companies.get(found.record.id) == found.record
-    assert companies(desk.platform, "Acme Garden") == 1
+    assert user.store.companies.get(found.record.id) == found.record
+    assert companies(user.platform, "Acme Garden") == 1
     attempt = journal_entries(path)[0]
     assert isinstance(attempt, Attempt)
     assert (attempt.verb, attempt.company) == (verb, source.id if cloned else None)
@@ -161,7 +161,7 @@ ECHOES: list[dict[str, object]] = [
 async def test_what_a_person_typed_is_never_quoted_as_the_platforms_words(
     platform: EmbeddedPlatform, path: Path, echo: dict[str, object]
 ) -> None:
-    async with office(platform, path) as desk:
+    async with open_services(platform, path) as user:
         form = {**task_form(platform), "title": "Pay ACME for the long winter of 2026 " * 12}
         title = form["title"].strip()
         body = json.dumps(echo).replace("{title}", title).replace("{TITLE}", title.upper())
@@ -171,29 +171,29 @@ async def test_what_a_person_typed_is_never_quoted_as_the_platforms_words(
         async def refuse(**_: str) -> NoReturn:
             raise error
 
-        client = desk.services.decision_client
+        client = user.services.decision_client
         client.create_task = refuse  # type: ignore[method-assign,assignment]
-        found = await create_task(desk.services, form)
+        found = await create_task(user.services, form)
         assert found.kind is OutcomeKind.REFUSED
         assert found.platform_words is None
         assert "ACME" not in f"{outcome_sentence(found)} {found.fields}"
         assert "409" in outcome_sentence(found)
 
 
-async def test_a_taken_name_is_refused_beside_the_field(desk: Office) -> None:
-    taken = next(iter(desk.platform.world.state.companies.values())).name
-    found = await create(desk, taken)
+async def test_a_taken_name_is_refused_beside_the_field(user: User) -> None:
+    taken = next(iter(user.platform.world.state.companies.values())).name
+    found = await create(user, taken)
     assert found.kind is OutcomeKind.REFUSED
     assert found.fields == {"name": "is already taken"}
-    assert len(desk.platform.requests.matching("companies")) == 1, "a clear no needs no read"
+    assert len(user.platform.requests.matching("companies")) == 1, "a clear no needs no read"
 
 
 @pytest.mark.parametrize("reads", [True, False])
-async def test_a_401_is_about_the_key_only_if_reads_have_it_too(desk: Office, reads: bool) -> None:
-    desk.platform.faults.add("create_company:status=401,times=1")
+async def test_a_401_is_about_the_key_only_if_reads_have_it_too(user: User, reads: bool) -> None:
+    user.platform.faults.add("create_company:status=401,times=1")
     if not reads:
-        desk.platform.faults.add("companies:status=401,after=1")
-    found = await create(desk)
+        user.platform.faults.add("companies:status=401,after=1")
+    found = await create(user)
     kind = OutcomeKind.REFUSED if reads else OutcomeKind.KEY_REJECTED
     assert (found.kind, found.known_by) == (kind, KnownBy.ANSWER)
     assert ("nothing was changed" in outcome_sentence(found)) is not reads
@@ -205,13 +205,13 @@ async def test_a_message_goes_to_the_form_that_has_the_field(
     def refuse(*_: str) -> NoReturn:
         raise RefusedError(422, "wrong", "Validation error", [("template", "no such template")])
 
-    async with office(platform, path) as desk:
+    async with open_services(platform, path) as user:
         platform.world.create_company = refuse  # type: ignore[method-assign,assignment]
         platform.world.clone_company = refuse  # type: ignore[method-assign,assignment]
-        assert (await create(desk)).fields == {"template": "no such template"}
-        source = (await desk.services.client.companies()).records[0]
+        assert (await create(user)).fields == {"template": "no such template"}
+        source = (await user.services.client.companies()).records[0]
         form = {"name": "The copy", "mission": "The same again"}
-        cloned = await clone_company(desk.services, source, form)
+        cloned = await clone_company(user.services, source, form)
         assert (cloned.kind, cloned.fields) == (OutcomeKind.REFUSED, {})
         assert outcome_sentence(cloned).endswith("; template: no such template")
 
@@ -219,28 +219,28 @@ async def test_a_message_goes_to_the_form_that_has_the_field(
 # --- limits -----------------------------------------------------------------------------------
 
 
-async def budget(desk: Office) -> Budget:
-    listing = await desk.services.client.agent_budgets()
-    desk.store.agent_budgets.replace(listing)
+async def budget(user: User) -> Budget:
+    listing = await user.services.client.agent_budgets()
+    user.store.agent_budgets.replace(listing)
     return next(found for found in listing.records if found.limit is not None)
 
 
 @pytest.mark.parametrize("fault", LOST)
-async def test_a_limit_is_set_and_read(desk: Office, fault: str) -> None:
-    shown = await budget(desk)
+async def test_a_limit_is_set_and_read(user: User, fault: str) -> None:
+    shown = await budget(user)
     if fault:
-        desk.platform.faults.add(f"set_limit:{fault},times=1")
+        user.platform.faults.add(f"set_limit:{fault},times=1")
     agent = Ref(id=shown.id, name=shown.name)
-    found = await set_limit(desk.services, agent, "123.45", shown=shown)
+    found = await set_limit(user.services, agent, "123.45", shown=shown)
     assert found.kind is OutcomeKind.DONE
     assert found.known_by is KnownBy.READ
     assert outcome_sentence(found) == "the monthly limit is 123.45 now"
-    assert desk.platform.world.agent(shown.id).limit == 123_450_000
-    now = desk.store.agent_budgets.get(shown.id)
+    assert user.platform.world.agent(shown.id).limit == 123_450_000
+    now = user.store.agent_budgets.get(shown.id)
     assert now is not None
     assert now.limit is not None
     assert now.limit.amount == Decimal("123.45")
-    [sent] = desk.platform.requests.matching("set_limit")
+    [sent] = user.platform.requests.matching("set_limit")
     assert b"123.45" in sent.body
 
 
@@ -255,35 +255,40 @@ async def test_a_limit_is_set_and_read(desk: Office, fault: str) -> None:
     ],
 )  # fmt: skip
 async def test_a_limit_that_is_not_set(
-    desk: Office, typed: str, before: int | None, fault: str, kind: OutcomeKind, words: str
+    user: User,
+    typed: str,
+    before: int | None,
+    fault: str,
+    kind: OutcomeKind,
+    words: str,
 ) -> None:
     """The write is lost, somebody changed it, it is so already; 0 is no limit."""
-    shown = await budget(desk)
+    shown = await budget(user)
     assert shown.limit is not None
     if before is not None:
-        desk.platform.world.set_limit(shown.id, before)
+        user.platform.world.set_limit(shown.id, before)
     if fault:
-        desk.platform.faults.add(f"set_limit:{fault},times=1")
+        user.platform.faults.add(f"set_limit:{fault},times=1")
     typed = typed or f"{shown.limit.amount:f}"
-    found = await set_limit(desk.services, Ref(id=shown.id), typed, shown=shown)
+    found = await set_limit(user.services, Ref(id=shown.id), typed, shown=shown)
     assert found.kind is kind
     assert words in f"{outcome_sentence(found)}{found.differences}"
-    assert len(desk.platform.requests.matching("set_limit")) == bool(fault or typed == "0")
+    assert len(user.platform.requests.matching("set_limit")) == bool(fault or typed == "0")
     if typed == "0":
-        assert desk.platform.world.agent(shown.id).limit is None
+        assert user.platform.world.agent(shown.id).limit is None
 
 
-async def test_another_figure_than_was_sent_is_told(desk: Office) -> None:
+async def test_another_figure_than_was_sent_is_told(user: User) -> None:
     """The platform takes the limit, and somebody else sets another before it is read."""
-    shown = await budget(desk)
-    in_world = desk.platform.world.set_limit
+    shown = await budget(user)
+    in_world = user.platform.world.set_limit
 
     def twice(agent_id: str, dollars: float) -> object:
         in_world(agent_id, dollars)
         return in_world(agent_id, 99)
 
-    desk.platform.world.set_limit = twice  # type: ignore[method-assign,assignment]
-    found = await set_limit(desk.services, Ref(id=shown.id), "123", shown=shown)
+    user.platform.world.set_limit = twice  # type: ignore[method-assign,assignment]
+    found = await set_limit(user.services, Ref(id=shown.id), "123", shown=shown)
     assert found.kind is OutcomeKind.UNCLEAR
     assert outcome_sentence(found).startswith("the platform said yes, but the platform shows ")
     assert "99.00 where 123 was sent" in outcome_sentence(found)
@@ -293,7 +298,7 @@ async def test_another_figure_than_was_sent_is_told(desk: Office) -> None:
 
 
 async def test_every_verb_is_taken_up_at_a_start(platform: EmbeddedPlatform, path: Path) -> None:
-    async with office(platform, path) as first:
+    async with open_services(platform, path) as first:
         task = (await first.pending())[0]
         shown = await budget(first)
         source = (await first.services.client.companies()).records[0]
@@ -315,7 +320,7 @@ async def test_every_verb_is_taken_up_at_a_start(platform: EmbeddedPlatform, pat
             await asyncio.gather(working, return_exceptions=True)
         platform.faults.clear()
     posts = len([seen for seen in platform.requests if seen.method == "POST"])
-    async with office(platform, path) as second:
+    async with open_services(platform, path) as second:
         left = await second.left_behind()
         assert len(left) == 5
         told = {attempt.verb: await second.recover(attempt) for attempt in left}
@@ -332,8 +337,8 @@ async def test_every_verb_is_taken_up_at_a_start(platform: EmbeddedPlatform, pat
 
 
 async def test_lines_have_names_and_what_was_made(platform: EmbeddedPlatform, path: Path) -> None:
-    async with office(platform, path) as desk:
-        client, store = desk.services.client, desk.store
+    async with open_services(platform, path) as user:
+        client, store = user.services.client, user.store
         store.companies.replace(await client.companies())
         store.agents.replace(await client.agents())
         agent = (await client.agents()).records[0]
@@ -341,8 +346,8 @@ async def test_lines_have_names_and_what_was_made(platform: EmbeddedPlatform, pa
         company = store.companies.get(agent.company.id)
         assert company is not None
         form = {"company_id": company.id, "title": "new", "agent_id": agent.id, "priority": "high"}
-        await create_task(desk.services, form)
-        await set_limit(desk.services, Ref(id=agent.id), "77", shown=None)
+        await create_task(user.services, form)
+        await set_limit(user.services, Ref(id=agent.id), "77", shown=None)
         made = next(task.id for task in (await client.tasks()).records if task.title == "new")
     entries = journal_entries(path)
     assert len(entries) == 4
@@ -355,14 +360,14 @@ async def test_lines_have_names_and_what_was_made(platform: EmbeddedPlatform, pa
 # --- what is known again, and as what ---------------------------------------------------------
 
 
-async def recovered(desk: Office, verb: str, title: str, **fields: Any) -> Outcome:
+async def recovered(user: User, verb: str, title: str, **fields: Any) -> Outcome:
     """What is said of an attempt that another run left in the journal."""
     left = Attempt(
-        attempt="a1", time=stamp(time.time()), origin=desk.platform.base_url, profile="test",
+        attempt="a1", time=stamp(time.time()), origin=user.platform.base_url, profile="test",
         verb=verb, subject=str(fields.get("agent", "new:1")), title=title, **fields,
     )  # fmt: skip
-    desk.leave_behind(left)
-    return await desk.recover(left)
+    user.leave_behind(left)
+    return await user.recover(left)
 
 
 @pytest.mark.parametrize(
@@ -380,9 +385,9 @@ async def test_the_new_one_is_told_from_one_that_was_there(
 ) -> None:
     company = next(iter(platform.world.state.companies.values()))
     known = {key: [company.id] if value == ["ID"] else value for key, value in details.items()}
-    async with office(platform, path) as desk:
+    async with open_services(platform, path) as user:
         found = await recovered(
-            desk, "create company", company.name, details={"name": company.name, **known}
+            user, "create company", company.name, details={"name": company.name, **known}
         )
     assert found.kind is kind
     assert found.title == company.name
@@ -397,9 +402,9 @@ async def test_another_agents_task_is_not_alike(platform: EmbeddedPlatform, path
     ]
     details = {"title": form["title"], "before": None}
     for company, agent in ((form["company_id"], others[0].id), ("cmp_other", form["agent_id"])):
-        async with office(platform, path.with_name(f"{agent}.jsonl")) as desk:
+        async with open_services(platform, path.with_name(f"{agent}.jsonl")) as user:
             found = await recovered(
-                desk, "create task", form["title"], company=company, agent=agent, details=details
+                user, "create task", form["title"], company=company, agent=agent, details=details
             )
             assert found.kind is OutcomeKind.NOT_DONE
 
@@ -411,8 +416,8 @@ async def test_a_few_that_are_alike_are_written_down_with_the_attempt(
     form = task_form(platform)
     for _ in range(there):
         platform.world.create_task(form["company_id"], form["title"], form["agent_id"], "high")
-    async with office(platform, path) as desk:
-        assert (await create_task(desk.services, form)).kind is OutcomeKind.DONE
+    async with open_services(platform, path) as user:
+        assert (await create_task(user.services, form)).kind is OutcomeKind.DONE
     attempt = journal_entries(path)[0]
     assert isinstance(attempt, Attempt)
     before = attempt.details["before"]
@@ -423,37 +428,37 @@ async def test_a_few_that_are_alike_are_written_down_with_the_attempt(
 async def test_what_is_made_elsewhere_is_not_shown(platform: EmbeddedPlatform, path: Path) -> None:
     form = task_form(platform)
     for company in ("cmp_other", form["company_id"]):
-        async with office(platform, path, company=company) as desk:
-            found = await create_task(desk.services, form)
+        async with open_services(platform, path, company=company) as user:
+            found = await create_task(user.services, form)
             assert isinstance(found.record, Task)
-            shown = desk.store.pending.get(found.record.id) is not None
+            shown = user.store.pending.get(found.record.id) is not None
             assert shown is (company == form["company_id"])
 
 
 @pytest.mark.parametrize(("status", "sent"), [(401, 0), (403, 0), (404, 1)])
-async def test_a_refused_list_stops_a_write(desk: Office, status: int, sent: int) -> None:
-    desk.platform.faults.add(f"tasks:status={status},times=1")
-    found = await create_task(desk.services, task_form(desk.platform))
+async def test_a_refused_list_stops_a_write(user: User, status: int, sent: int) -> None:
+    user.platform.faults.add(f"tasks:status={status},times=1")
+    found = await create_task(user.services, task_form(user.platform))
     assert found.kind is (OutcomeKind.DONE if sent else OutcomeKind.NOT_SENT)
-    assert len(desk.platform.requests.matching("create_task")) == sent
+    assert len(user.platform.requests.matching("create_task")) == sent
 
 
 async def test_a_yes_that_no_list_can_show_is_known(platform: EmbeddedPlatform, path: Path) -> None:
-    async with office(platform, path, timing=replace(QUICK, still_pending=3_600.0)) as desk:
+    async with open_services(platform, path, timing=replace(QUICK, still_pending=3_600.0)) as user:
         agent = platform.world.agents()[0]
         platform.world.agents = lambda company_id=None: []  # type: ignore[method-assign]
-        found = await set_limit(desk.services, Ref(id=agent.id), "123", shown=None)
+        found = await set_limit(user.services, Ref(id=agent.id), "123", shown=None)
         assert (found.kind, found.known_by) == (OutcomeKind.DONE, KnownBy.ANSWER)
         assert "says the answer; a read doesn't show it yet" in outcome_sentence(found)
 
 
 @pytest.mark.parametrize("applied", [True, False])
 async def test_a_limit_that_is_refused_with_409_is_read(
-    path: Path, desk: Office, applied: bool
+    path: Path, user: User, applied: bool
 ) -> None:
-    agent = desk.platform.world.agents()[0]
-    desk.platform.faults.add(f"set_limit:status=409{',applied=after' if applied else ''}")
-    found = await set_limit(desk.services, Ref(id=agent.id), "777", shown=None)
+    agent = user.platform.world.agents()[0]
+    user.platform.faults.add(f"set_limit:status=409{',applied=after' if applied else ''}")
+    found = await set_limit(user.services, Ref(id=agent.id), "777", shown=None)
     if applied:
         assert found.kind is OutcomeKind.DONE
         assert "777 now, though the platform had refused it" in outcome_sentence(found)

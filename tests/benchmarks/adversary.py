@@ -40,8 +40,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from agentco_tui.actions.read_age import OLDEST_READ
+from tests.outside.adversary_platform import OPERATOR, Adversary, content, may_show, tokens
 from tests.outside.console import Console, box_in, lines_in, notices_in
-from tests.outside.meddler import OPERATOR, Adversary, content, may_show, tokens
 from tests.outside.platform import Request, approves, pending, tasks_read, writes
 from tests.outside.sabotage import Saboteur
 from tests.outside.script import Json

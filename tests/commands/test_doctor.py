@@ -15,7 +15,7 @@ from agentco_tui.commands.doctor_terminal import describe_terminal
 from agentco_tui.model.format import stamp
 from agentco_tui.terminal.fitness import Fitness
 from tests.commands.conftest import Command
-from tests.live.stage import ChoosyPlatform
+from tests.live.poller_harness import ChoosyPlatform
 from tests.platform import EmbeddedPlatform
 
 READS = 11  # and the export, which some platforms log

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.commands.conftest import Command, Ran
-from tests.live.stage import ChoosyPlatform
+from tests.live.poller_harness import ChoosyPlatform
 
 SECRET = "sk-live-0123456789abcdef"
 TASKS: list[dict[str, Any]] = [

@@ -40,7 +40,7 @@ from agentco_tui.text import plain
 from agentco_tui.workspace.named_records import id_of
 from tests.commands.conftest import Command
 from tests.history.observed_file import ObservedDatabase
-from tests.live.stage import ChoosyPlatform
+from tests.live.poller_harness import ChoosyPlatform
 from tests.platform import EmbeddedPlatform
 
 READS = 7

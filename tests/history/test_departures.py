@@ -12,7 +12,7 @@ from agentco_tui.history.history import History
 from agentco_tui.history.history_keeper import HistoryKeeper
 from agentco_tui.history.observations import TaskLife
 from agentco_tui.live.queue_tracker import QueueTracker
-from tests.live.stage import Stage, stage
+from tests.live.poller_harness import Stage, stage
 from tests.platform import EmbeddedPlatform, decide_elsewhere
 
 LOOKS = 100

@@ -28,7 +28,7 @@ from agentco_tui.model.period import DAY, HOUR, Period, period_of
 from agentco_tui.text import safe
 from tests.benchmarks.forecast import START, make
 from tests.history.observed_file import ObservedDatabase
-from tests.live.stage import stage
+from tests.live.poller_harness import stage
 from tests.platform import EmbeddedPlatform
 
 T = TypeVar("T")

@@ -42,7 +42,7 @@ from agentco_tui.model import (
 )
 from agentco_tui.text import SafeText, safe
 from tests.history.observed_file import ObservedDatabase
-from tests.live.stage import stage
+from tests.live.poller_harness import stage
 from tests.platform import EmbeddedPlatform
 
 T = TypeVar("T")

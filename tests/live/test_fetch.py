@@ -14,7 +14,7 @@ from agentco_tui.live.feeds import FeedName, Pace, Phase, Query, query_key
 from agentco_tui.live.fetch import ACTIVITY_LIMIT
 from agentco_tui.live.log_reader import PAGE
 from agentco_tui.live.store import Change, Store
-from tests.live.stage import EVERYTHING, Choice, ChoosyPlatform, Stage, stage
+from tests.live.poller_harness import EVERYTHING, Choice, ChoosyPlatform, Stage, stage
 from tests.platform import EmbeddedPlatform
 
 NONE = dict.fromkeys(FeedName, Pace.OFF)

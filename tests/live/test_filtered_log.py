@@ -19,7 +19,7 @@ from agentco_tui.live.names import Names
 from agentco_tui.live.store import Change, Store
 from agentco_tui.model import Activity, Agent, Listing, Moment, Ref
 from agentco_tui.text import plain
-from tests.live.stage import ChoosyPlatform, Stage, stage
+from tests.live.poller_harness import ChoosyPlatform, Stage, stage
 from tests.platform import EmbeddedPlatform
 
 PACKAGE = Path(__file__).parents[2] / "agentco_tui"

@@ -28,7 +28,7 @@ from agentco_tui.live.poll_timing import (
 )
 from agentco_tui.live.store import Change
 from agentco_tui.text import plain
-from tests.live.stage import EVERYTHING, Stage, stage
+from tests.live.poller_harness import EVERYTHING, Stage, stage
 from tests.platform import EmbeddedPlatform
 
 ON = [feed for feed in FeedName if feed is not FeedName.TASKS]

@@ -14,7 +14,7 @@ from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.live.poll_timing import BACK_OFF_CEILING
 from agentco_tui.live.store import Store
 from agentco_tui.model import Activity, Budget
-from tests.live.stage import EVERYTHING, OPERATIONS, Stage, stage
+from tests.live.poller_harness import EVERYTHING, OPERATIONS, Stage, stage
 from tests.platform import EmbeddedPlatform
 
 LIMITS = Limits(body=2 * 1024 * 1024)

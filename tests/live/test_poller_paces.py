@@ -7,7 +7,7 @@ import time
 import pytest
 
 from agentco_tui.live.feeds import SLOWER, Clock, FeedName, Pace, paces_of_screen
-from tests.live.stage import Stage, stage
+from tests.live.poller_harness import Stage, stage
 from tests.platform import EmbeddedPlatform
 
 REFRESH = 1_000.0

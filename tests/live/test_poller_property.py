@@ -18,7 +18,7 @@ from agentco_tui.live.activity_window import is_gap
 from agentco_tui.live.feeds import ON_SCREEN, FeedName, Pace, Phase, Query
 from agentco_tui.live.fetch import ACTIVITY_LIMIT
 from agentco_tui.live.poller import AT_ONCE
-from tests.live.stage import EVERYTHING, OPERATIONS, Stage, stage
+from tests.live.poller_harness import EVERYTHING, OPERATIONS, Stage, stage
 from tests.platform import EmbeddedPlatform, decide_elsewhere
 
 T = TypeVar("T")

@@ -14,7 +14,7 @@ from agentco_tui.live.store import Change, Store
 from agentco_tui.model import Activity, Budget, Task
 from agentco_tui.reading import stream
 from agentco_tui.text import plain
-from tests.live.stage import EVERYTHING, OPERATIONS, ChoosyPlatform, Stage, stage
+from tests.live.poller_harness import EVERYTHING, OPERATIONS, ChoosyPlatform, Stage, stage
 from tests.platform import EmbeddedPlatform
 
 

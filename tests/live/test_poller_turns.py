@@ -17,7 +17,7 @@ from agentco_tui.live.poll_timing import CLOCK_CHECK
 from agentco_tui.live.poller import AT_ONCE
 from agentco_tui.model import Listing
 from tests.api.canary import failure
-from tests.live.stage import EVERYTHING, name_of, stage
+from tests.live.poller_harness import EVERYTHING, name_of, stage
 from tests.platform import EmbeddedPlatform, LoggedRequest
 
 REFRESH = 1_000.0

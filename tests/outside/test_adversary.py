@@ -1,4 +1,4 @@
-"""The drill of the adversary, a minute a seed; `python -m tests.benchmarks.adversary` for more."""
+"""The adversary, a minute a seed; `python -m tests.benchmarks.adversary` for more."""
 
 from __future__ import annotations
 

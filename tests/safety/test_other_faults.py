@@ -20,7 +20,7 @@ from agentco_tui.api.transport import Transport
 from agentco_tui.live.feeds import Clock, FeedName, Pace, Phase
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store
-from tests.actions.office import until
+from tests.actions.user import until
 from tests.api.canary import transport
 from tests.api.test_transport_tls import CA, showing
 from tests.api.wire_server import WireServer, answering, http

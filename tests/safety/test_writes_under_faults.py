@@ -14,13 +14,13 @@ from agentco_tui.actions.outcome_words import outcome_sentence
 from agentco_tui.api.limits import Limits
 from agentco_tui.model import Ref
 from agentco_tui.text import plain
-from tests.actions.office import (
-    Office,
+from tests.actions.user import (
+    User,
     clone_company,
     create_company,
     create_task,
     journal_entries,
-    office,
+    open_services,
     set_limit,
 )
 from tests.platform import EmbeddedPlatform
@@ -50,8 +50,8 @@ def platform() -> Iterator[EmbeddedPlatform]:
 
 
 @pytest.fixture
-async def at(platform: EmbeddedPlatform, tmp_path: Path) -> AsyncIterator[Office]:
-    async with office(platform, tmp_path / "journal.jsonl", limits=LIMITS) as running:
+async def at(platform: EmbeddedPlatform, tmp_path: Path) -> AsyncIterator[User]:
+    async with open_services(platform, tmp_path / "journal.jsonl", limits=LIMITS) as running:
         yield running
 
 
@@ -75,7 +75,7 @@ class World:
         }
 
 
-async def all_writes(at: Office) -> dict[str, Outcome]:
+async def all_writes(at: User) -> dict[str, Outcome]:
     """Each write once, all together."""
     client = at.services.client
     company = (await client.companies()).records[0]
@@ -101,7 +101,7 @@ async def all_writes(at: Office) -> dict[str, Outcome]:
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-async def test_a_fault_on_a_write(at: Office, fault: str, tmp_path: Path) -> None:
+async def test_a_fault_on_a_write(at: User, fault: str, tmp_path: Path) -> None:
     platform = at.platform
     before = World(platform).made
     armed = platform.faults.add(f"writes:{fault}")

@@ -42,7 +42,7 @@ from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.text_pane import TextPane
 from agentco_tui.workspace.opening import snoozes_for
 from agentco_tui.workspace.workspace import Workspace
-from tests.actions.office import QUICK
+from tests.actions.user import QUICK
 from tests.platform import EmbeddedPlatform, LoggedRequest
 
 NOW = 1_790_000_000.0

@@ -40,7 +40,7 @@ QUICK = Timing(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Office:
+class User:
     """The services of a dashboard, what they stand on, and what the platform saw of them."""
 
     platform: EmbeddedPlatform
@@ -88,7 +88,7 @@ class Office:
 
 
 @asynccontextmanager
-async def office(
+async def open_services(
     platform: EmbeddedPlatform,
     journal_path: Path,
     *,
@@ -98,7 +98,7 @@ async def office(
     permissions: Permissions | None = None,
     company: str | None = None,
     clock: Clock | None = None,
-) -> AsyncIterator[Office]:
+) -> AsyncIterator[User]:
     """Open the services for a platform; the poller runs only if the test runs it."""
     transport = Transport(
         BaseUrl.parse(platform.base_url),
@@ -120,7 +120,7 @@ async def office(
         timing=timing,
     )
     try:
-        yield Office(platform=platform, services=services, journal=journal)
+        yield User(platform=platform, services=services, journal=journal)
     finally:
         await services.close()
         # What was under way with the journal ends before another run looks at it.

@@ -91,7 +91,7 @@ class Adversary(Platform):
         found = [copy.deepcopy(task) for task in self.tasks if task["id"] == task_id]
         self.history.setdefault(task_id, []).append((time.monotonic(), found[0] if found else None))
 
-    def meddle(self, dice: random.Random, request: Request) -> None:
+    def interfere(self, dice: random.Random, request: Request) -> None:
         """Change the world at a request; the task in question more than others."""
         chance = 0.2 if traces()(request) or approves()(request) else 0.06
         if not self.tasks or dice.random() > chance:
@@ -148,14 +148,14 @@ class Adversary(Platform):
         if self.calm:
             return Fate(), []
         with self.lock:
-            self.meddle(dice, request)
+            self.interfere(dice, request)
         post, late = approves()(request), []
         if dice.random() < 0.25:
             self.did["held"] += 1
             await asyncio.sleep(dice.choice((0.05, 0.2, 0.6, 1.5, 3.0 if post else 0.3)))
 
         def between(_: Request) -> None:
-            self.meddle(dice, request)
+            self.interfere(dice, request)
 
         late.append(Rule(lambda _: True, None, 0, True, change=between))
         how = dice.random() * (0.4 if post else 1.0)

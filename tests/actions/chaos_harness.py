@@ -23,7 +23,7 @@ from agentco_tui.actions.outcome_words import outcome_sentence
 from agentco_tui.api.limits import Limits
 from agentco_tui.demo.world_state import RefusedError
 from agentco_tui.model import Task
-from tests.actions.office import Office, journal_entries, office
+from tests.actions.user import User, journal_entries, open_services
 from tests.platform import EmbeddedPlatform, decide_elsewhere
 
 Result = TypeVar("Result")
@@ -60,14 +60,14 @@ class Scene:
     read_fault: str = ""
     read_fault_at: Step = Step.SENDING
     read_times: int = 1
-    meddler: str = ""
+    interferer: str = ""
     """Somebody else: approve, reject or retitle."""
-    meddles_at: Step = Step.SENDING
+    interferes_at: Step = Step.SENDING
     killed_after: float | None = None
     """Seconds after which the process is gone."""
 
 
-class Drill:
+class ChaosHarness:
     """A platform, one or two dashboards with one journal, and a memory of what was decided."""
 
     def __init__(self, folder: Path, shape: str = "plain") -> None:
@@ -78,8 +78,8 @@ class Drill:
         self.loop = asyncio.Runner()
         self.decisions: Counter[str] = Counter()
         self.attempts_written = 0
-        self.here: Office
-        self.there: Office
+        self.here: User
+        self.there: User
         self._open = AsyncExitStack()
         self.shown: dict[str, Task] = {}
 
@@ -105,7 +105,7 @@ class Drill:
         self.platform.faults.clear()
         self.loop.run(self._look())
 
-    def meddle(self, task_id: str, how: str) -> None:
+    def interfere(self, task_id: str, how: str) -> None:
         """Somebody else acts."""
         world = self.platform.world
         with contextlib.suppress(RefusedError):
@@ -127,7 +127,9 @@ class Drill:
     async def _open_desks(self) -> None:
         self._open = AsyncExitStack()
         self.here, self.there = [
-            await self._open.enter_async_context(office(self.platform, self.path, limits=IMPATIENT))
+            await self._open.enter_async_context(
+                open_services(self.platform, self.path, limits=IMPATIENT)
+            )
             for _ in range(2)
         ]
 
@@ -212,9 +214,9 @@ class Drill:
             if scene.read_fault and step is scene.read_fault_at and "r" not in acted:
                 acted.add("r")
                 self._order(f"tasks:{scene.read_fault},times={scene.read_times}")
-            if scene.meddler and step is scene.meddles_at and "m" not in acted:
+            if scene.interferer and step is scene.interferes_at and "m" not in acted:
                 acted.add("m")
-                self.meddle(task_id, scene.meddler)
+                self.interfere(task_id, scene.interferer)
 
         return on
 
