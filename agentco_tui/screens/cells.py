@@ -3,7 +3,7 @@
 A `Cell` is a text with a `Tone`: the meaning that a theme turns into a colour. Here are the cells
 for levels, states, priorities and names, and functions that make a `Column` of a record table:
 `text_column`, `number_column`, `money_column`, `gauge_column`, `age_column`, `level_column`. Their
-further keyword arguments are those of `Column`. `CellContext` holds what cells need besides their
+further keyword arguments are the `ColumnOptions`. `CellContext` holds what cells need besides their
 record; the dashboard has one, as `dashboard.cell_context`.
 
 `signs` are the symbols in use (Unicode or ASCII), `signs.missing` that for a value the platform did
@@ -14,8 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from decimal import Decimal
+from functools import partial
 from math import inf
-from typing import Any, TypeVar
+from typing import Any, Generic, TypedDict, TypeVar, Unpack
 
 import msgspec
 from msgspec.structs import replace
@@ -37,7 +38,7 @@ from agentco_tui.live.store import Store
 from agentco_tui.model import Budget, Money, Task
 from agentco_tui.model import format as fmt
 from agentco_tui.reading.identity import KIND_NOUNS, refusal
-from agentco_tui.text import SafeText, plain, signs
+from agentco_tui.text import Align, SafeText, plain, signs
 from agentco_tui.text.row_filter import ColumnKind
 from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.tones import Cell, Tone, share_bar
@@ -320,41 +321,66 @@ Widths = tuple[int, int]
 """The wanted and the least width of a column, in terminal cells."""
 
 
+class ColumnOptions(TypedDict, Generic[R], total=False):
+    """The fields of a `Column` that each function below passes on; see there for their meanings."""
+
+    kind: ColumnKind
+    filter_value: Callable[[R], Any] | None
+    rank: Callable[[str], float | None] | None
+    aliases: tuple[str, ...]
+    cell_for_width: Callable[[R, int], Cell] | None
+    grow: int
+    priority: int
+    align: Align
+    sort_key: Callable[[R], Any] | None
+    sort_reader: Callable[[], Callable[[R], Any]] | None
+    uses_clock: bool
+    changes_at: Callable[[R], float] | None
+    descending_first: bool
+    shown_by_default: bool
+    always_shown: bool
+    hidden_while_empty: bool
+
+
 def column(
     key: str,
     title: str,
     widths: Widths,
     cell: CellOf[R],
     sort_group: GroupOf[R] = None,
-    **options: Any,
+    **options: Unpack[ColumnOptions[R]],
 ) -> Column[R]:
     """Return a column. `key` names it in filters and settings.
 
     Records with the same `sort_group` have the same sort key, which is then computed once for all
     of them in each sorting.
     """
-
-    def new_sort_key() -> Callable[[R], Any]:
-        assert sort_group is not None
-        sort_keys: dict[Hashable, Any] = {}
-
-        def sort_key(record: R) -> Any:
-            group = sort_group(record)
-            try:
-                return sort_keys[group]
-            except KeyError:
-                sort_keys[group] = options["sort_key"](record)
-                return sort_keys[group]
-
-        return sort_key
-
     if sort_group is not None:
-        options["sort_reader"] = new_sort_key
+        sort_key = options.get("sort_key")
+        assert sort_key is not None, "records are grouped to share their sort key"
+        options["sort_reader"] = partial(_cached_by_group, sort_key, sort_group)
     wanted_width, min_width = widths
     return Column(key, plain(title), wanted_width, cell, min_width=min_width, **options)
 
 
-def level_column(level_of: Callable[[R], Level], **options: Any) -> Column[R]:
+def _cached_by_group(
+    sort_key: Callable[[R], Any], group_of: Callable[[R], Hashable]
+) -> Callable[[R], Any]:
+    """Return `sort_key` with an empty cache of one sort key per group of records."""
+    sort_keys: dict[Hashable, Any] = {}
+
+    def cached_sort_key(record: R) -> Any:
+        group = group_of(record)
+        try:
+            return sort_keys[group]
+        except KeyError:
+            sort_keys[group] = sort_key(record)
+            return sort_keys[group]
+
+    return cached_sort_key
+
+
+def level_column(level_of: Callable[[R], Level], **options: Unpack[ColumnOptions[R]]) -> Column[R]:
     """Return a column with the sign of each record's level, which is never hidden."""
 
     def cell(record: R) -> Cell:
@@ -364,8 +390,10 @@ def level_column(level_of: Callable[[R], Level], **options: Any) -> Column[R]:
     def word(record: R) -> str:
         return level_of(record).name.lower()
 
-    options = {"filter_value": word, "rank": LEVEL_WORDS.get, **options}
-    return column("level", " ", (1, 1), cell, always_shown=True, **options)
+    options["always_shown"] = True
+    options.setdefault("filter_value", word)
+    options.setdefault("rank", LEVEL_WORDS.get)
+    return column("level", " ", (1, 1), cell, **options)
 
 
 def text_column(
@@ -374,7 +402,9 @@ def text_column(
     widths: Widths,
     text: Callable[[R], SafeText | None],
     tone: Tone | Callable[[R], Tone] = Tone.PLAIN,
-    **options: Any,
+    *,
+    sort_group: GroupOf[R] = None,
+    **options: Unpack[ColumnOptions[R]],
 ) -> Column[R]:
     """Return a column of texts, sorted without regard to case."""
 
@@ -387,7 +417,7 @@ def text_column(
         return (text(record) or "").casefold() or None
 
     options.setdefault("sort_key", sort_key)
-    return column(key, title, widths, cell, **options)
+    return column(key, title, widths, cell, sort_group, **options)
 
 
 def number_column(
@@ -396,11 +426,16 @@ def number_column(
     widths: Widths,
     cell: CellOf[R],
     value: Callable[[R], Any],
-    **options: Any,
+    *,
+    sort_group: GroupOf[R] = None,
+    **options: Unpack[ColumnOptions[R]],
 ) -> Column[R]:
     """Return a column of figures. `value` is the number to sort by and to compare in a filter."""
-    options = {"kind": ColumnKind.NUMBER, "align": "right", "sort_key": value, **options}
-    return column(key, title, widths, cell, filter_value=value, **options)
+    options["filter_value"] = value
+    options.setdefault("kind", ColumnKind.NUMBER)
+    options.setdefault("align", "right")
+    options.setdefault("sort_key", value)
+    return column(key, title, widths, cell, sort_group, **options)
 
 
 def filter_only_columns(**texts: Callable[[R], SafeText | None]) -> list[Column[R]]:
@@ -412,19 +447,26 @@ def filter_only_columns(**texts: Callable[[R], SafeText | None]) -> list[Column[
 
 
 def money_column(
-    key: str, title: str, widths: Widths, money: Callable[[R], Money | None], **options: Any
+    key: str,
+    title: str,
+    widths: Widths,
+    money: Callable[[R], Money | None],
+    cell: CellOf[R] | None = None,
+    **options: Unpack[ColumnOptions[R]],
 ) -> Column[R]:
-    """Return a column of sums of money, sorted by their amounts whatever their currencies."""
+    """Return a column of sums of money, sorted by their amounts whatever their currencies.
+
+    `cell` replaces the cell that shows the sum alone.
+    """
 
     def amount(record: R) -> Decimal | None:
         sum_of_money = money(record)
         return None if sum_of_money is None else sum_of_money.amount
 
-    def cell(record: R) -> Cell:
+    def money_cell(record: R) -> Cell:
         return text_cell(fmt.money(money(record)))
 
-    options.setdefault("cell", cell)
-    return number_column(key, title, widths, value=amount, **options)
+    return number_column(key, title, widths, cell or money_cell, amount, **options)
 
 
 def gauge_column(
@@ -435,7 +477,7 @@ def gauge_column(
     *,
     percent: bool = True,
     no_limit: str = "",
-    **options: Any,
+    **options: Unpack[ColumnOptions[R]],
 ) -> Column[R]:
     """Return a column that shows as a gauge how much of a limit is spent.
 
@@ -463,10 +505,12 @@ def gauge_column(
         gauge = context.gauge(budget, gauge_width)
         return Cell(plain(f"{gauge.text}{suffix}"), figure.tone)
 
-    options = {"kind": ColumnKind.SHARE, "align": "left", "descending_first": True, **options}
-    return number_column(
-        key, "USED", widths, percent_cell, share, cell_for_width=gauge_cell, grow=1, **options
-    )
+    options["cell_for_width"] = gauge_cell
+    options["grow"] = 1
+    options.setdefault("kind", ColumnKind.SHARE)
+    options.setdefault("align", "left")
+    options.setdefault("descending_first", True)
+    return number_column(key, "USED", widths, percent_cell, share, **options)
 
 
 def age_column(
@@ -474,11 +518,14 @@ def age_column(
     key: str,
     title: str,
     at: Callable[[R], float | None],
-    **options: Any,
+    *,
+    widths: Widths = (5, 5),
+    cell: CellOf[R] | None = None,
+    **options: Unpack[ColumnOptions[R]],
 ) -> Column[R]:
     """Return a column that shows how long ago `at` was, a time in seconds since 1970.
 
-    Older records sort as larger.
+    Older records sort as larger. `cell` replaces the cell that shows the age.
     """
 
     def age(record: R) -> float | None:
@@ -489,12 +536,13 @@ def age_column(
         then = at(record)
         return None if then is None else -then
 
-    def cell(record: R) -> Cell:
+    def age_cell(record: R) -> Cell:
         return Cell(context.age(at(record)), Tone.DIM)
 
-    if "cell" not in options:
-        options["cell"] = cell
+    if cell is None:
+        cell = age_cell
         options["changes_at"] = lambda record: context.age_changes_at(at(record))
-    options.setdefault("widths", (5, 5))
-    options = {"kind": ColumnKind.SECONDS, "uses_clock": True, "sort_key": order, **options}
-    return number_column(key, title, value=age, **options)
+    options.setdefault("kind", ColumnKind.SECONDS)
+    options.setdefault("uses_clock", True)
+    options.setdefault("sort_key", order)
+    return number_column(key, title, widths, cell, age, **options)

@@ -86,7 +86,7 @@ async def test_production_fills_header_footer_and_every_question(
         assert title.filled is Tone.RED
         await s.press("escape")
         await s.press("n")
-        await s.sees("Shop  (eu-1) CREATE")
+        await s.sees("Shop  (eu-1) Create a task")
         assert s.app.screen.query(StatusLine).first().filled is Tone.RED
 
 
