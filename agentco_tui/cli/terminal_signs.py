@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import sys
 
-from agentco_tui.text.signs import ascii_wanted, use_ascii
+from agentco_tui.text.signs import needs_ascii, use_ascii
 
 
 def choose_signs() -> None:
     """Use ASCII signs in this process if Unicode ones would not be shown correctly."""
-    use_ascii(ascii_wanted(getattr(sys.stdout, "encoding", None), os.environ))
+    use_ascii(needs_ascii(getattr(sys.stdout, "encoding", None), os.environ))

@@ -56,7 +56,7 @@ from agentco_tui.live.store import Collection
 from agentco_tui.model import Listing, Moment, Money, Record, Task
 from agentco_tui.reading.values.status_word import fold_word
 from agentco_tui.text import plain, safe
-from agentco_tui.text.row_filter import ColumnKind, Filter, FilterColumn, parse
+from agentco_tui.text.row_filter import ColumnKind, Filter, FilterColumn, parse_filter
 from agentco_tui.text.width import cell_width, fit
 from agentco_tui.workspace.named_records import agent_id_of
 from agentco_tui.workspace.workspace import Workspace
@@ -318,7 +318,7 @@ class _RowFilter:
         """`now` is in seconds since 1970. Raises UsageError if the filter is malformed."""
         self._columns = _filter_columns(kind, now)
         self._table_fields = TABLE_FIELDS[kind].split()
-        parsed = parse(words, self._columns)
+        parsed = parse_filter(words, self._columns)
         if not isinstance(parsed, Filter):
             raise UsageError(f"--filter: {parsed}")
         self._filter = parsed

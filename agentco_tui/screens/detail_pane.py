@@ -36,7 +36,7 @@ from agentco_tui.screens.sent_fields import (
     texts_in,
 )
 from agentco_tui.system.osc import LINKABLE
-from agentco_tui.text import SafeText, cell_width, escaped, hidden_in, plain, safe
+from agentco_tui.text import SafeText, cell_width, count_hidden, escaped, plain, safe
 from agentco_tui.text.signs import signs
 from agentco_tui.widgets.text_pane import (
     LABEL_WIDTH,
@@ -325,7 +325,7 @@ def title_items(task: Task) -> list[PaneItem]:
     if task.cut is not None:
         items.append(warning(f"{signs.warning} too long to be shown whole: {task.cut}"))
     texts = texts_in(extra_fields(task.extra))
-    hidden = [name for name, text in texts if hidden_in(text)]
+    hidden = [name for name, text in texts if count_hidden(text)]
     if hidden:
         names = ", ".join(safe(name, NAME_WIDTH) for name in hidden[:MOST_HIDDEN_NAMED])
         further = len(hidden) - MOST_HIDDEN_NAMED

@@ -21,7 +21,7 @@ from agentco_tui.screens.navigation import Destination
 from agentco_tui.screens.targets import SearchResult, Target
 from agentco_tui.system.background import in_slices
 from agentco_tui.text import plain, safe, signs
-from agentco_tui.text.row_filter import completed as completed_name
+from agentco_tui.text.row_filter import complete_column_name
 from agentco_tui.widgets.prompt import WordSuggester
 from agentco_tui.widgets.text_pane import CellLine, PaneItem
 from agentco_tui.widgets.tones import Cell, Tone
@@ -38,7 +38,7 @@ class FilterWords:
         columns = view.table.model.columns
         named = next(column.key for column in columns if column.grow)
         hint = plain(f"words  !not  a|b  {named}:x  level>=warning  {signs.up} earlier")
-        suggester = WordSuggester(lambda text: completed_name(text, columns))
+        suggester = WordSuggester(lambda text: complete_column_name(text, columns))
         frame.footer.display = False
         frame.prompt.ask("/", view.filter_text, hint, suggester, handler=self)
 

@@ -19,7 +19,7 @@ from agentco_tui.screens.base_frame import BaseFrame
 from agentco_tui.screens.list_view import ListView
 from agentco_tui.system.background import beside
 from agentco_tui.system.state_folder import LONGEST_FILTER, ListMemory
-from agentco_tui.text.row_filter import parse
+from agentco_tui.text.row_filter import parse_filter
 from agentco_tui.widgets.tones import Cell, Tone
 
 MOST_COUNTED: Final = 5_000
@@ -97,7 +97,7 @@ def wrong_in(settings: ViewSettings, view: ListView[Any]) -> list[tuple[str, str
     elif sort and columns[sort].sort_key is None:
         sortable = [key for key, column in columns.items() if column.sort_key is not None]
         wrong.append(("sort", f"cannot be sorted by {sort}, but by {', '.join(sortable)}"))
-    wanted = parse(settings.filter, view.table.model.columns)
+    wanted = parse_filter(settings.filter, view.table.model.columns)
     if isinstance(wanted, str):
         wrong.append(("filter", wanted))
     return wrong

@@ -18,7 +18,7 @@ from typing import Final, TextIO
 import msgspec
 
 from agentco_tui.text import cell_width, nearest_ascii
-from agentco_tui.text.signs import ascii_wanted, use_ascii
+from agentco_tui.text.signs import needs_ascii, use_ascii
 
 _NO_SCREEN: Final = frozenset({"", "dumb", "unknown"})
 _SIXTEEN_COLOURS: Final = ("linux", "vt", "ansi", "cons25")
@@ -83,7 +83,7 @@ def check(
         refusal += "; `agentco-tui --plain` and `status` work without"
     return Fitness(
         refusal=refusal,
-        ascii=ascii_wanted(encoding, as_set),
+        ascii=needs_ascii(encoding, as_set),
         colours=_colours(term.lower(), environ),
         columns=columns,
         rows=rows,

@@ -1,12 +1,13 @@
-"""Text: cleaning what comes from outside, its width in cells, formats of figures and times, signs.
+"""Text: makes untrusted text safe to show, measures and cuts it in terminal cells, and has symbols.
 
-All text of the platform passes `safe` or `safe_block` before it reaches a screen.
+All text from the platform passes `safe` (one line) or `safe_block` (several lines) before it
+reaches a screen, and is `SafeText` from then on. The filter language of tables is in `row_filter`.
 """
 
 from agentco_tui.text.safe_text import (
     clipboard_text,
+    count_hidden,
     escaped,
-    hidden_in,
     is_blank,
     joined,
     nearest_ascii,
@@ -23,9 +24,9 @@ __all__ = [
     "cell_width",
     "clip",
     "clipboard_text",
+    "count_hidden",
     "escaped",
     "fit",
-    "hidden_in",
     "in_ascii",
     "is_blank",
     "joined",

@@ -1,7 +1,7 @@
-"""Bounded caches of function results that can all be emptied together.
+"""`memoized`: an `lru_cache` that `forget_memoized` empties together with all others.
 
-A dashboard that leaves for another profile starts the next one in the same process. Nothing that
-was computed from the first platform's answers may stay in memory then.
+When the user switches to another profile (another platform), the next dashboard starts in the same
+process. Nothing that was computed from the first platform's answers may stay in memory then.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ _caches: Final[WeakSet[_lru_cache_wrapper[object]]] = WeakSet()
 
 
 def memoized(maxsize: int) -> Callable[[Callable[..., R]], _lru_cache_wrapper[R]]:
-    """Return a decorator that keeps up to `maxsize` results of a function, the latest used ones."""
+    """Return a decorator that caches the `maxsize` most recently used results of a function."""
 
     def decorate(function: Callable[..., R]) -> _lru_cache_wrapper[R]:
-        cached = lru_cache(maxsize)(function)
-        _caches.add(cached)
-        return cached
+        cached_function = lru_cache(maxsize)(function)
+        _caches.add(cached_function)
+        return cached_function
 
     return decorate
 
 
 def forget_memoized() -> None:
-    """Empty the caches of all memoized functions."""
-    for cached in tuple(_caches):
-        cached.cache_clear()
+    """Empty the cache of every memoized function."""
+    for cached_function in tuple(_caches):
+        cached_function.cache_clear()

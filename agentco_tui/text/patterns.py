@@ -1,7 +1,7 @@
-"""Regular expressions that are compiled when they are first used.
+"""`lazy_pattern`: a regular expression that is compiled when it is first used.
 
-Compiling those that look for hostile characters, for dates and for sums takes longer than reading
-a first list; most runs need few of them before there is something to see.
+Compiling those for hostile characters, dates and amounts of money takes longer than reading the
+first list from the platform, and few of them are needed before the first picture.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, cast
 
 
 def lazy_pattern(text: str | Callable[[], str], flags: int = 0) -> re.Pattern[str]:
-    """A pattern that is compiled at its first use, which is when an error in it is raised.
+    """Return a pattern that is compiled at its first use, which raises any error in it.
 
     `text` is the regular expression, or a function that returns it. `flags` are those of `re`.
     """
@@ -20,7 +20,7 @@ def lazy_pattern(text: str | Callable[[], str], flags: int = 0) -> re.Pattern[st
 
 
 class _Pattern:
-    """Stands in for a compiled pattern; each of its methods is looked up once and then kept."""
+    """A substitute for a compiled pattern: the first use of each method compiles and caches it."""
 
     def __init__(self, text: str | Callable[[], str], flags: int) -> None:
         self._text = text

@@ -1,6 +1,6 @@
-"""The filter language of tables: `parse` turns a typed text into a `Filter` that selects rows.
+"""The filter language of tables: `parse_filter` turns what the user types into a `Filter`.
 
-    refund linus            both words somewhere in the row, whatever the case
+    refund linus            both words somewhere in the row, in upper or lower case
     "past due"              these words with the blank between them
     agent:linus             the column holds it
     !failed  !agent:linus   not that
@@ -13,6 +13,9 @@ the table does not flicker while the filter is being typed.
 
 A filter is a list of *clauses*, all of which a row must pass; a clause is a list of *terms*, of
 which one is enough; a term has one or several *operands*, the texts or figures after its operator.
+
+Tables (`widgets.table`) and `agentco-tui get` use it. They describe their columns as
+`FilterColumn` and give the filter access to the values through a `ReadColumn` function.
 """
 
 from __future__ import annotations
@@ -35,9 +38,9 @@ class ColumnKind(Enum):
 
     TEXT = "text"  # a string; compared without regard to case
     NUMBER = "number"
-    SECONDS = "seconds"  # a duration or age in seconds; a filter gives it with a unit (`2h`)
+    SECONDS = "seconds"  # a duration or age in seconds; a filter gives it with a unit, like 2h
     SHARE = "share"
-    """A part of one, 0.8 for 80 %; a filter gives it in per cent, the sign is optional."""
+    """A part of one, 0.8 for 80 %; a filter gives it in per cent, with or without the sign."""
 
 
 class FilterColumn(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,34 +58,52 @@ class FilterColumn(msgspec.Struct, frozen=True, kw_only=True):
 
 
 _NAME: Final = r"[^\W\d_][\w-]*"
-_OP: Final = r":|<=|>=|!=|<|>|="
+_OPERATOR: Final = r":|<=|>=|!=|<|>|="
 _TERM: Final = lazy_pattern(
     rf"""(?P<or>[\s|]*)(?P<not>!)?
-        (?:(?P<name>{_NAME})(?P<op>{_OP}))?
-        (?P<operands>(?:"[^"]*"?|[^\s|]*)(?:\|(?!!|{_NAME}(?:{_OP}))(?:"[^"]*"?|[^\s|]+))*)""",
+        (?:(?P<name>{_NAME})(?P<operator>{_OPERATOR}))?
+        (?P<operands>
+            (?:"[^"]*"?|[^\s|]*)
+            (?:\|(?!!|{_NAME}(?:{_OPERATOR}))(?:"[^"]*"?|[^\s|]+))*
+        )""",
     re.VERBOSE,
 )
+"""One term, with the separators before it. A `|` before a name with its operator, or before a `!`,
+begins a new term; any other `|` separates operands."""
 _OPERAND: Final = lazy_pattern(r'"([^"]*)"?|([^\s|]+)')
-_BEGUN: Final = lazy_pattern(rf"(?:^|[\s|!])({_NAME})$")
+_NAME_AT_END: Final = lazy_pattern(rf"(?:^|[\s|!])({_NAME})$")
 _NUMBER: Final = lazy_pattern(
     r"(?P<minus>-?)[$€£]?(?P<number>\d+(?:,\d{3})*(?:\.\d+)?|\.\d+)\s*(?P<unit>[a-z%]*)"
 )
-_SECONDS: Final = {"s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0, "w": 604_800.0}
-_OPERANDS: Final = {
-    ColumnKind.NUMBER: ({"": 1.0, "%": 1.0, "k": 1_000.0}, "a number, like {}>50"),
-    ColumnKind.SECONDS: (_SECONDS, "a time with its unit, like {}>2h (s, m, h, d or w)"),
-    ColumnKind.SHARE: ({"": 0.01, "%": 0.01}, "a share, like {}>80%"),
+
+
+class _Units(msgspec.Struct, frozen=True):
+    """How a filter may write the values of one kind of column."""
+
+    factors: dict[str, float]
+    """What one of each unit is in the measure of the column's values; "" is no unit."""
+    example: str
+    """What an operand should look like; `{}` is the name of the column."""
+
+
+_UNITS: Final = {
+    ColumnKind.NUMBER: _Units({"": 1.0, "%": 1.0, "k": 1_000.0}, "a number, like {}>50"),
+    ColumnKind.SECONDS: _Units(
+        {"s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0, "w": 604_800.0},
+        "a time with its unit, like {}>2h (s, m, h, d or w)",
+    ),
+    ColumnKind.SHARE: _Units({"": 0.01, "%": 0.01}, "a share, like {}>80%"),
 }
-"""The units of each kind, in the column's own measure, and what an operand should look like."""
-_COMPARE: Final[dict[str, Callable[[Any, Any], bool]]] = {
+
+Relation: TypeAlias = Callable[[Any, Any], bool]
+"""Compares the value of a row with an operand."""
+_RELATIONS: Final[dict[str, Relation]] = {
     "<": operator.lt,
     "<=": operator.le,
     ">": operator.gt,
     ">=": operator.ge,
     "=": operator.eq,
 }
-"""The comparison of each operator."""
-
 
 ReadColumn: TypeAlias = Callable[[list[str], int | None, bool], list[Any]]
 """Returns the values of rows in a column: `read(ids, column, as_text)`.
@@ -90,8 +111,13 @@ ReadColumn: TypeAlias = Callable[[list[str], int | None, bool], list[Any]]
 One value for each id, None if it is unknown. The column None means the whole row. `as_text` asks
 for texts with their case folded."""
 
-Test: TypeAlias = tuple[bool, Callable[[Any], bool]]
-"""(whether the test is of a text, the test of one value)."""
+
+class OperandTest(msgspec.Struct, frozen=True):
+    """The test of a row's value against one operand."""
+
+    as_text: bool
+    """Whether `accepts` takes the cell's text, and not the column's `filter_value`."""
+    accepts: Callable[[Any], bool]
 
 
 class Term(msgspec.Struct, frozen=True):
@@ -101,25 +127,32 @@ class Term(msgspec.Struct, frozen=True):
     """The index of the column; None for the whole row."""
     negated: bool
     as_text: bool
-    """Whether the tests are of texts, and not of values."""
+    """Whether the tests take texts, and not values."""
     tests: tuple[Callable[[Any], bool], ...]
     """One for each operand; a value must pass one of them."""
 
     def select(self, read: ReadColumn, ids: list[str]) -> list[str]:
-        """The ids of the rows that match, in their order."""
-        wanted = not self.negated
+        """Return the ids of the rows that match, in their order."""
+        expected = not self.negated
         tests = self.tests
         rows = zip(ids, read(ids, self.column, self.as_text), strict=True)
         if len(tests) > 1:
-            return [row_id for row_id, value in rows if any(t(value) for t in tests) is wanted]
-        return [row_id for row_id, value in rows if tests[0](value) is wanted]
+            return [
+                row_id for row_id, value in rows if any(test(value) for test in tests) is expected
+            ]
+        return [row_id for row_id, value in rows if tests[0](value) is expected]
+
+
+Clause: TypeAlias = tuple[Term, ...]
+"""Terms of which a row must match one."""
 
 
 class Filter(msgspec.Struct, frozen=True):
-    """A parsed filter; a row matches if it passes at least one term of every clause."""
+    """A parsed filter; a row matches if it passes every clause. An empty one matches all rows."""
 
     text: str
-    clauses: tuple[tuple[Term, ...], ...]
+    """The filter as it was typed."""
+    clauses: tuple[Clause, ...]
 
     def __bool__(self) -> bool:
         return bool(self.clauses)
@@ -127,118 +160,174 @@ class Filter(msgspec.Struct, frozen=True):
     @property
     def columns(self) -> set[int]:
         """The indexes of the columns that the filter names."""
-        return {term.column for each in self.clauses for term in each if term.column is not None}
+        terms = (term for clause in self.clauses for term in clause)
+        return {term.column for term in terms if term.column is not None}
 
     def select(self, read: ReadColumn, ids: list[str]) -> list[str]:
-        """Those of `ids` that match, in their order. The cheap tests run first."""
+        """Return those of `ids` that match, in their order.
+
+        Clauses of the whole row run first: a table has the text of each row ready.
+        """
         for clause in sorted(self.clauses, key=lambda terms: terms[0].column is not None):
-            found = [term.select(read, ids) for term in clause]
-            some = set[str]().union(*found[1:])
-            ids = [i for i in ids if i in some or i in found[0]] if some else found[0]
+            matches_by_term = [term.select(read, ids) for term in clause]
+            if len(clause) == 1:
+                ids = matches_by_term[0]
+            else:
+                matches = set[str]().union(*matches_by_term)
+                ids = [row_id for row_id in ids if row_id in matches]
         return ids
 
 
-NOTHING: Final = Filter("", ())
-"""The filter that every row passes."""
+MATCH_ALL: Final = Filter("", ())
+"""The filter that every row matches."""
 
 
-def parse(text: str, columns: Sequence[FilterColumn]) -> Filter | SafeText:
-    """The filter that a text means for `columns`, or a sentence about what is wrong with it."""
-    clauses = list[tuple[Term, ...]]()
+def parse_filter(text: str, columns: Sequence[FilterColumn]) -> Filter | SafeText:
+    """Return the filter that a text means for `columns`, or a sentence about an error in it."""
+    clauses: list[Clause] = []
     position = 0
-    while (found := _TERM.match(text, position)) and found.end() > position:
-        position = found.end()
-        term = _term(found, columns)
+    while True:
+        match = _TERM.match(text, position)
+        if match is None or match.end() == position:
+            return Filter(text, tuple(clauses))
+        position = match.end()
+        term = _parse_term(match, columns)
         if isinstance(term, str):
             return term
-        if term is not None:
-            joins = clauses.pop() if "|" in found["or"] and clauses else ()
-            clauses.append((*joins, term))
-    return Filter(text, tuple(clauses))
+        if term is None:
+            continue
+        if "|" in match["or"] and clauses:
+            clauses[-1] = (*clauses[-1], term)
+        else:
+            clauses.append((term,))
 
 
-def completed(text: str, columns: Sequence[FilterColumn]) -> str | None:
-    """The text with the column name at its end completed; None if no column begins like this."""
-    found = _BEGUN.search(text)
-    if found is None:
+def complete_column_name(text: str, columns: Sequence[FilterColumn]) -> str | None:
+    """Return the text with the column name at its end completed, or None if no column fits."""
+    match = _NAME_AT_END.search(text)
+    if match is None:
         return None
-    begun = found[1].casefold()
-    names = (name for column in columns for name in (column.key, *column.aliases))
-    name = next((name for name in names if name.casefold().startswith(begun)), None)
-    return None if name is None else f"{text}{name[len(begun) :]}:"
+    typed_name = match[1]
+    for column in columns:
+        for name in (column.key, *column.aliases):
+            if name.casefold().startswith(typed_name.casefold()):
+                missing_part = name[len(typed_name) :]
+                return f"{text}{missing_part}:"
+    return None
 
 
-def _term(found: re.Match[str], columns: Sequence[FilterColumn]) -> Term | SafeText | None:
-    """The term in a match; None if it is unfinished; a sentence if it is wrong."""
-    negated = found["not"] is not None
-    operands = [a or b for a, b in _OPERAND.findall(found["operands"].casefold())]
-    op = found["op"]
-    index = None
-    if found["name"] is not None:
-        wanted = found["name"].casefold()
-        index = next((at for at, one in enumerate(columns) if wanted in _names(one)), None)
-        if index is None:
-            names = {name: column.key for column in columns for name in _names(column)}
-            advice = f"there are {', '.join(column.key for column in columns)}."
-            for near in get_close_matches(wanted, list(names), n=1, cutoff=0.5):
-                advice = f"did you mean {names[near]}{op}?"
-            quoted = "To look for the text itself, put it in quotes"
-            return safe(f"no column {found['name']}: {advice} {quoted}")
-    if op == "!=":
-        op = "="
+def _parse_term(match: re.Match[str], columns: Sequence[FilterColumn]) -> Term | SafeText | None:
+    """Return the term in a match of `_TERM`; None if it is unfinished; a sentence for an error."""
+    operands = [quoted or bare for quoted, bare in _OPERAND.findall(match["operands"].casefold())]
+    operator_sign = match["operator"]
+    negated = match["not"] is not None
+    if operator_sign == "!=":
+        operator_sign = "="
         negated = not negated
-    tests: list[Callable[[Any], bool]] = []
+    index = None
+    if match["name"] is not None:
+        index = _column_index(match["name"], columns)
+        if index is None:
+            return _unknown_column(match["name"], match["operator"], columns)
+    accepting: list[Callable[[Any], bool]] = []
     as_text = True
     for operand in filter(None, operands):
-        test = _contains(operand) if index is None else _test(op, operand, columns[index])
+        if index is None:
+            test: OperandTest | SafeText = _contains(operand)
+        else:
+            test = _column_test(operator_sign, operand, columns[index])
         if isinstance(test, str):
             return test
-        as_text, accepts = test
-        tests.append(accepts)
-    if not tests:
+        as_text = test.as_text
+        accepting.append(test.accepts)
+    if not accepting:
         return None
-    return Term(index, negated, as_text, tuple(tests))
+    return Term(index, negated, as_text, tuple(accepting))
 
 
-def _contains(operand: str) -> Test:
-    """The test whether a text contains the operand."""
-    return True, lambda text: operand in text
+def _column_index(name: str, columns: Sequence[FilterColumn]) -> int | None:
+    for index, column in enumerate(columns):
+        if name.casefold() in _column_names(column):
+            return index
+    return None
 
 
-def _test(op: str, operand: str, column: FilterColumn) -> Test | SafeText:
-    """The test of one operand after a column's name, or a sentence about what is wrong with it."""
-    if op == ":":
+def _unknown_column(name: str, operator_sign: str, columns: Sequence[FilterColumn]) -> SafeText:
+    """Return the error about a column that does not exist, with a suggestion."""
+    key_by_name = {name: column.key for column in columns for name in _column_names(column)}
+    advice = f"there are {', '.join(column.key for column in columns)}."
+    for similar_name in get_close_matches(name.casefold(), list(key_by_name), n=1, cutoff=0.5):
+        advice = f"did you mean {key_by_name[similar_name]}{operator_sign}?"
+    return safe(f"no column {name}: {advice} To look for the text itself, put it in quotes")
+
+
+def _contains(operand: str) -> OperandTest:
+    """Return the test whether a text contains the operand."""
+    return OperandTest(True, lambda text: operand in text)
+
+
+def _column_test(operator_sign: str, operand: str, column: FilterColumn) -> OperandTest | SafeText:
+    """Return the test for one operand of a column, or a sentence about what is wrong with it."""
+    if operator_sign == ":":
         return _contains(operand)
-    relation: Callable[[Any, Any], bool] = _COMPARE[op]
-    if column.rank is not None and (rank := column.rank(operand)) is not None:
-        ranks = column.rank
-        return True, lambda text: (own := ranks(text)) is not None and relation(own, rank)
+    relation = _RELATIONS[operator_sign]
+    if column.rank is not None:
+        rank = column.rank(operand)
+        if rank is not None:
+            return _rank_test(column.rank, relation, rank)
     if column.filter_value is None or column.kind is ColumnKind.TEXT:
-        if op == "=":
-            return True, lambda text: text == operand
+        if operator_sign == "=":
+            return OperandTest(True, lambda text: text == operand)
         if column.rank is not None:
-            return safe(f"{column.key} needs a rank, like {column.key}{op}critical")
+            return safe(f"{column.key} needs a rank, like {column.key}{operator_sign}critical")
         return safe(f"{column.key} is text: use {column.key}:{operand}")
-    units, wanted = _OPERANDS[column.kind]
+    units = _UNITS[column.kind]
     number = _NUMBER.fullmatch(operand)
-    step = units.get(number["unit"]) if number else None
-    if number is None or step is None:
-        return safe(f"{column.key} needs {wanted.format(column.key)}")
-    value = float(number["minus"] + number["number"].replace(",", ""))
-    share = column.kind is ColumnKind.SHARE
-    bound = value / 100 if share else value * step
-    if op == "=" and column.kind is not ColumnKind.NUMBER:
-        # `age=2h` is true for two hours and up to the third, `spent=80%` for what rounds to 80.
-        low = bound / step - (0.5 if share else 0.0)
-
-        def relation(value: Any, _: float) -> bool:
-            count = float(value) / step
-            return low <= count < low + 1 or (share and count == low + 1)
-
-    return False, lambda value: value is not None and relation(value, bound)
+    if number is None or number["unit"] not in units.factors:
+        return safe(f"{column.key} needs {units.example.format(column.key)}")
+    factor = units.factors[number["unit"]]
+    amount = float(number["minus"] + number["number"].replace(",", ""))
+    bound = amount * factor
+    if column.kind is ColumnKind.SHARE:
+        bound = amount / 100  # more exact than a multiplication by 0.01
+    if operator_sign == "=" and column.kind is not ColumnKind.NUMBER:
+        return _rounded_test(bound, factor, column.kind)
+    return OperandTest(False, lambda value: value is not None and relation(value, bound))
 
 
-def _names(column: FilterColumn) -> tuple[str, ...]:
-    """The names by which a filter may call a column, with their case folded."""
+def _rank_test(
+    rank_of: Callable[[str], float | None], relation: Relation, bound: float
+) -> OperandTest:
+    """Return the test that compares the rank of a cell's word with a rank."""
+
+    def accepts(text: str) -> bool:
+        rank = rank_of(text)
+        return rank is not None and relation(rank, bound)
+
+    return OperandTest(True, accepts)
+
+
+def _rounded_test(bound: float, unit: float, kind: ColumnKind) -> OperandTest:
+    """Return the test for `=` with a time or a share, which compares in whole units.
+
+    `age=2h` is true from two hours until before the third, `spent=80%` for values that round to 80.
+    """
+    is_share = kind is ColumnKind.SHARE
+    lowest = bound / unit
+    if is_share:
+        lowest -= 0.5
+
+    def accepts(value: Any) -> bool:
+        if value is None:
+            return False
+        count = float(value) / unit
+        return lowest <= count < lowest + 1 or (is_share and count == lowest + 1)
+
+    return OperandTest(False, accepts)
+
+
+def _column_names(column: FilterColumn) -> tuple[str, ...]:
+    """Return the names by which a filter may call a column, with their case folded."""
     title = column.title.casefold().replace(" ", "_")
-    return (column.key.casefold(), title, *(alias.casefold() for alias in column.aliases))
+    aliases = [alias.casefold() for alias in column.aliases]
+    return (column.key.casefold(), title, *aliases)

@@ -1,21 +1,22 @@
-"""Makes untrusted text safe to show.
+"""Makes untrusted text safe to show in a terminal.
 
 Agents write the texts that the platform sends, so each is hostile until it has passed `safe` (one
 line) or `safe_block` (several lines). These return `SafeText`, the only type of text that records
-and widgets accept, so that the type checker finds a text that was not cleaned. Pieces of SafeText
-that are put together are SafeText again (`joined`).
+and widgets accept, so that the type checker finds a text that was not cleaned. `plain` makes
+SafeText of the program's own words, and `joined` of several pieces of SafeText.
 
 How characters are shown:
 
-- unchanged: those in cells.txt, on whose width Textual, wcwidth and terminals agree;
+- unchanged: those in cells.txt (`SHOWN_CHARACTERS`), whose width is the same in all terminals;
 - newline and tab: their signs (`safe`), a break and four spaces (`safe_block`);
 - C0 controls and DEL: their pictures (␛ ␇ ␡); C1 controls, surrogates, private, unassigned and
   non-characters: U+FFFD each;
-- blanks of any width, the braille blank too: a plain space; regional indicators: circled letters;
+- blanks of any width, the braille blank too: a plain space; regional indicators (the letters of
+  flags): circled letters;
 - everything invisible (format and bidi controls, zero-width, tags, fillers, selectors) and marks
   that terminals draw differently (the vowel signs and viramas of most Indic scripts, Thai vowels
   above the line, enclosing marks): one U+FFFD for each run of them;
-- more than two combining marks on one character, and one at the start: the same;
+- the third and further combining marks on one character, and marks at the start: the same;
 - variation selectors, joiners, skin tones and the keycap inside an emoji: dropped without a sign,
   because they change only how the emoji before them looks.
 
@@ -33,46 +34,57 @@ from decimal import Decimal
 from typing import Final
 
 from agentco_tui.text.patterns import lazy_pattern
-from agentco_tui.text.signs import ASCII, OWN, UNICODE, SafeText, in_ascii, signs
-from agentco_tui.text.width import CELLS, MARK, MARKS, cell_width, clip, head, one_of
+from agentco_tui.text.signs import ASCII, OWN_CHARACTERS, UNICODE, SafeText, in_ascii, signs
+from agentco_tui.text.width import (
+    MARK_PATTERN,
+    MARK_REGEX,
+    SHOWN_CHARACTERS,
+    cell_width,
+    character_regex,
+    clip,
+    prefix_of_width,
+)
 
 _REMOVED: Final = "\ue000"
-"""In place of a removed character while cleaning; the input's own are replaced like all private
-characters."""
-_HOSTILE: Final = lazy_pattern(lambda: f"{one_of(*CELLS.values(), negated=True)}+")
-"""A run of characters that must not be shown unchanged."""
-_OVER_EIGHT_MARKS: Final = lazy_pattern(f"({MARKS}{{8}}){MARKS}+")
-_OVER_TWO_MARKS: Final = lazy_pattern(f"({MARKS}{{2}}){MARKS}+")
-_MARKS_AT_START: Final = lazy_pattern(f"^{MARKS}+")
+"""Placeholder for a removed character during cleaning; a private-use character, which the input
+cannot have at that point."""
+_HOSTILE: Final = lazy_pattern(
+    lambda: f"{character_regex(*SHOWN_CHARACTERS.values(), negated=True)}+"
+)
+"""A run of characters that must not be shown unchanged: those not in cells.txt."""
+_OVER_EIGHT_MARKS: Final = lazy_pattern(f"({MARK_REGEX}{{8}}){MARK_REGEX}+")
+_OVER_TWO_MARKS: Final = lazy_pattern(f"({MARK_REGEX}{{2}}){MARK_REGEX}+")
+_MARKS_AT_START: Final = lazy_pattern(f"^{MARK_REGEX}+")
 _MARKS_AND_SIGN: Final = rf"\1{_REMOVED}"
 _BLANK: Final = lazy_pattern(
     "[\t\n\r\x0b\x0c\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u2800\u3000]+"
 )
-"""Blanks of any width, and what ends a line."""
+"""Blanks of any width, and line ends."""
 _REMOVED_RUN: Final = lazy_pattern(f"{_REMOVED}+")
 _LINE_END: Final = lazy_pattern("\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
 _HANGUL: Final = lazy_pattern(
     "[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?|[\uac00-\ud7a3][\u11a8-\u11c2]"
 )
-"""Syllables spelt in Jamo, as macOS does in file names; composed, because terminals differ."""
+"""Korean syllables spelt in single letters (Jamo), as macOS spells file names. They are composed,
+because terminals differ in their width."""
 
-_PICTURE: Final = (
+_EMOJI_BASES: Final = (
     "\xa9\xae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u23ff\u24c2\u25a0-\u27bf\u2900-\u297f"
     "\u2b00-\u2bff\u3030\u303d\u3297\u3299"
     "\U0001f000-\U0001f1e5\U0001f200-\U0001f3fa\U0001f400-\U0001faff"
 )
 """Characters that can be an emoji."""
-_LOOK: Final = "\ufe0e\ufe0f\U0001f3fb-\U0001f3ff"
+_LOOK_MODIFIERS: Final = "\ufe0e\ufe0f\U0001f3fb-\U0001f3ff"
 """Variation selectors and skin tones."""
-_IN_EMOJI: Final = lazy_pattern(
-    f"(?<=[{_PICTURE}])(?:[{_LOOK}]{{1,2}}(?:\u200d(?=[{_PICTURE}]))?|\u200d(?=[{_PICTURE}]))"
+_EMOJI_MODIFIERS: Final = lazy_pattern(
+    f"(?<=[{_EMOJI_BASES}])(?:[{_LOOK_MODIFIERS}]{{1,2}}(?:\u200d(?=[{_EMOJI_BASES}]))?|\u200d(?=[{_EMOJI_BASES}]))"
     "|(?<=[0-9#*])\ufe0f?\u20e3"
 )
-"""Characters that change only how the emoji before them looks."""
+"""Characters after an emoji (or a digit of a keycap) that only change how it looks."""
 
 
 _FILLERS: Final = frozenset("\u115f\u1160\u3164\uffa0\U0001d159")
-"""Invisible characters that Unicode counts among letters and symbols."""
+"""Invisible characters that Unicode classifies as letters or symbols."""
 _ASCII_FOR: Final[dict[str, str]] = {
     **dict.fromkeys("–—−‐‑‒―·─", "-"),
     **dict.fromkeys("‘’‚‹›", "'"),
@@ -86,24 +98,26 @@ _ASCII_FOR: Final[dict[str, str]] = {
     **dict(zip(reversed(vars(UNICODE).values()), reversed(vars(ASCII).values()), strict=True)),
 }
 """Texts in ASCII for characters that Unicode does not decompose."""
+_NOTICE_CELLS: Final = 40
+"""Cells that `safe_block` reserves for its notice about what it left out."""
 
 
 class _CharacterTable(dict[int, str]):
-    """A table for str.translate that computes the replacement of a character once."""
+    """A table for `str.translate` that computes and caches the replacement of each character."""
 
-    def __init__(self, sign: Callable[[str], str], known: dict[int, str]) -> None:
+    def __init__(self, replacement_for: Callable[[str], str], known: dict[int, str]) -> None:
         super().__init__(known)
-        self._sign = sign
+        self._replacement_for = replacement_for
 
     def __missing__(self, code: int) -> str:
-        sign = self._sign(chr(code))
-        if len(self) < 5_000:  # hostile text could bring every character there is
-            self[code] = sign
-        return sign
+        replacement = self._replacement_for(chr(code))
+        if len(self) < 5_000:  # bounded, since hostile text could contain all of Unicode
+            self[code] = replacement
+        return replacement
 
 
-def _instead(char: str) -> str:
-    """The replacement of a character that must not be shown."""
+def _replacement_for(char: str) -> str:
+    """Return the replacement of a character that must not be shown."""
     code = ord(char)
     category = unicodedata.category(char)
     if category == "Zs" or code == 0x2800:
@@ -115,122 +129,136 @@ def _instead(char: str) -> str:
     return "\ufffd"
 
 
-def _near(char: str) -> str:
-    """The nearest text in ASCII; "?" if there is none, "" for a combining mark."""
-    if char in _ASCII_FOR or MARK.match(char):
+def _nearest_ascii(char: str) -> str:
+    if char in _ASCII_FOR or MARK_PATTERN.match(char):
         return _ASCII_FOR.get(char, "")
     parts = unicodedata.normalize("NFKD", char)
     return "".join(part for part in parts if " " < part <= "~") or "?"
 
 
-_CONTROLS: Final = {0x7F: "\u2421", **{code: chr(0x2400 + code) for code in range(0x20)}}
-_sign_for: Final = _CharacterTable(_instead, _CONTROLS)
-_ascii_for: Final = _CharacterTable(_near, {code: chr(code) for code in (*range(0x20, 0x7F), 0x0A)})
+_CONTROL_PICTURES: Final = {0x7F: "\u2421", **{code: chr(0x2400 + code) for code in range(0x20)}}
+_replacements: Final = _CharacterTable(_replacement_for, _CONTROL_PICTURES)
+_ascii_replacements: Final = _CharacterTable(
+    _nearest_ascii, {code: chr(code) for code in (*range(0x20, 0x7F), 0x0A)}
+)
 
 
 def nearest_ascii(character: str) -> str:
-    """The nearest text in ASCII; "?" if there is none, "" for a combining mark."""
-    return _ascii_for[ord(character)]
+    """Return the nearest text in ASCII; "?" if there is none, "" for a combining mark."""
+    return _ascii_replacements[ord(character)]
 
 
-def _compose(found: re.Match[str]) -> str:
-    """The composed form (NFC) of a match."""
-    return unicodedata.normalize("NFC", found[0])
+def _compose(match: re.Match[str]) -> str:
+    """Return the composed form (NFC) of a match."""
+    return unicodedata.normalize("NFC", match[0])
 
 
-def _clean(text: str) -> str:
-    """One line of characters in cells.txt only, with few combining marks on each."""
+def _clean_line(text: str) -> str:
+    """Return one line with only characters of cells.txt, and at most two marks on each."""
     if _HOSTILE.search(text):
-        text = _IN_EMOJI.sub("", text)
+        text = _EMOJI_MODIFIERS.sub("", text)
         text = _HANGUL.sub(_compose, text)
-        text = _HOSTILE.sub(lambda found: found[0].translate(_sign_for), text)
-    if MARK.search(text):
+        text = _HOSTILE.sub(lambda match: match[0].translate(_replacements), text)
+    if MARK_PATTERN.search(text):
         text = _MARKS_AT_START.sub(_REMOVED, text)
         # Bounded before composing: putting a long run of marks in order takes quadratic time.
         text = unicodedata.normalize("NFC", _OVER_EIGHT_MARKS.sub(_MARKS_AND_SIGN, text))
         text = _OVER_TWO_MARKS.sub(_MARKS_AND_SIGN, text)
     text = _REMOVED_RUN.sub("\ufffd", text)
-    return text.translate(_ascii_for) if in_ascii() else text
+    if in_ascii():
+        return text.translate(_ascii_replacements)
+    return text
 
 
-def hidden_in(text: str) -> int:
-    """How many characters of `text` are hidden or misleading, so that `safe` replaces them.
+def count_hidden(text: str) -> int:
+    """Return how many characters of `text` are hidden or misleading, so that `safe` replaces them.
 
-    Blanks, line ends and characters that only change the look of an emoji do not count.
+    Blanks, line ends and characters that only change how an emoji looks are not counted.
     """
     if _is_plain(text):
         return 0
-    text = _HANGUL.sub(_compose, _IN_EMOJI.sub("", text))
-    hostile = "".join(found[0] for found in _HOSTILE.finditer(text))
-    marks = (*_MARKS_AT_START.finditer(text), *_OVER_TWO_MARKS.finditer(text))
-    return len(_BLANK.sub("", hostile)) + sum(len(found[0]) for found in marks)
+    text = _HANGUL.sub(_compose, _EMOJI_MODIFIERS.sub("", text))
+    hostile = "".join(match[0] for match in _HOSTILE.finditer(text))
+    surplus_marks = (*_MARKS_AT_START.finditer(text), *_OVER_TWO_MARKS.finditer(text))
+    return len(_BLANK.sub("", hostile)) + sum(len(match[0]) for match in surplus_marks)
 
 
 def _is_plain(text: str) -> bool:
-    """Whether a text is printable ASCII on one line, hence safe as it is."""
+    """Return whether a text is printable ASCII on one line, which is safe unchanged."""
     return text.isascii() and text.isprintable()
 
 
 def safe(value: object, max_cells: int = 400) -> SafeText:
-    """Any value as one safe line of at most `max_cells` cells; longer ones end in `…`.
+    """Return any value as one safe line of at most `max_cells` cells; a longer one ends in `…`.
 
-    None is the sign for missing, numbers and containers a compact text, anything else the name of
-    its type. Never looks at more than four characters for each cell allowed.
+    None becomes the sign for a missing value, numbers and containers a compact text, any other
+    object the name of its type. Reads at most four characters for each cell allowed.
     """
     if type(value) is str and len(value) <= max_cells and value.isascii() and value.isprintable():
         return SafeText(value)
     if value is None:
         return signs.missing
     limit = 4 * max(max_cells, 1)
-    text = _as_text(value, limit + 1)
-    cut = len(text) > limit
+    text = _uncleaned_text(value, limit + 1)
+    is_cut = len(text) > limit
     text = text[:limit]
     if not _is_plain(text):
         text = _LINE_END.sub("\n", text).replace("\n", signs.newline).replace("\t", signs.tab)
-        text = _clean(text)
-    return clip(SafeText(text + signs.ellipsis if cut else text), max_cells)
+        text = _clean_line(text)
+    if is_cut:
+        text += signs.ellipsis
+    return clip(SafeText(text), max_cells)
 
 
 def is_blank(text: str) -> bool:
-    """Whether a text has only blanks and invisible characters."""
+    """Return whether a text consists of blanks and invisible characters only."""
     return not safe(text.strip()).strip(" \ufffd")
 
 
 def safe_block(value: object, max_cells: int = 20_000, max_lines: int = 2_000) -> SafeText:
-    """Any value as safe lines, with "\\n" between them and as the only break.
+    """Return any value as safe lines, separated by "\\n".
 
-    At most `max_lines` lines and `max_cells` cells in all; where something was left out, the last
-    line says how many characters.
+    They are at most `max_lines` lines and `max_cells` cells in all. If something was left out, the
+    last line says how many characters.
     """
     if value is None:
         return signs.missing
     limit = 4 * max(max_cells, 1)
-    text = _as_text(value, limit + 1)
-    unread = (len(value) if isinstance(value, str) else len(text)) - limit
+    text = _uncleaned_text(value, limit + 1)
+    length = len(text)
+    if isinstance(value, str):
+        length = len(value)
+    unread = max(length - limit, 0)
     text = text[:limit]
     if not _is_plain(text):
         text = _LINE_END.sub("\n", text).replace("\t", "    ")
-        lines = text.split("\n")
-        text = "\n".join(line if _is_plain(line) else _clean(line) for line in lines)
-    if unread <= 0 and text.count("\n") < max_lines and cell_width(text) <= max_cells:
+        text = "\n".join(map(_clean_line_if_needed, text.split("\n")))
+    if unread == 0 and text.count("\n") < max_lines and cell_width(text) <= max_cells:
         return SafeText(text)
-    kept: list[str] = []
-    room = max_cells - 40
+    shown_lines: list[str] = []
+    room = max_cells - _NOTICE_CELLS
     for line in text.split("\n"):
-        if len(kept) >= max_lines - 1 or room <= 0:
+        if len(shown_lines) >= max_lines - 1 or room <= 0:
             break
-        shown = head(line, room)
-        kept.append(shown)
-        room -= cell_width(shown)
-        if shown != line:
+        shown_line = prefix_of_width(line, room)
+        shown_lines.append(shown_line)
+        room -= cell_width(shown_line)
+        if shown_line != line:
             break
-    rest = max(1, max(unread, 0) + len(text) - len("\n".join(kept)))
-    notice = plain(f"{signs.ellipsis} {rest:,} more character{'s' if rest != 1 else ''}")
-    return SafeText("\n".join([*kept, clip(notice, max_cells)]))
+    left_out = max(1, unread + len(text) - len("\n".join(shown_lines)))
+    plural = "" if left_out == 1 else "s"
+    notice = plain(f"{signs.ellipsis} {left_out:,} more character{plural}")
+    return SafeText("\n".join([*shown_lines, clip(notice, max_cells)]))
 
 
-def _as_text(value: object, limit: int) -> str:
-    """`value` as text of at most `limit` characters, not cleaned."""
+def _clean_line_if_needed(line: str) -> str:
+    if _is_plain(line):
+        return line
+    return _clean_line(line)
+
+
+def _uncleaned_text(value: object, limit: int) -> str:
+    """Return a value as text of at most `limit` characters, which is not yet safe."""
     if isinstance(value, str):
         return str(value[:limit])
     text = ""
@@ -242,7 +270,10 @@ def _as_text(value: object, limit: int) -> str:
 
 
 def _parts(value: object, limit: int, depth: int) -> Iterable[str]:
-    """The text of `value` piece by piece, so that the reader can stop at any point."""
+    """Yield the text of a value in pieces, so that the caller can stop early.
+
+    `limit` bounds each string; `depth` is the number of containers around the value.
+    """
     if isinstance(value, str):
         yield str(value[:limit])
     elif isinstance(value, (bytes, bytearray)):
@@ -254,73 +285,89 @@ def _parts(value: object, limit: int, depth: int) -> Iterable[str]:
     elif isinstance(value, int):
         # Python refuses to print integers of more than 4,300 digits, and takes long for fewer.
         digits = value.bit_length() * 0.30103
-        yield f"an integer of about {digits:.0f} digits" if digits > 1_200 else str(value)
+        if digits > 1_200:
+            yield f"an integer of about {digits:.0f} digits"
+        else:
+            yield str(value)
     elif isinstance(value, (float, Decimal, date)):
         yield str(value)
     elif depth > 8:
         yield "…"
-    elif isinstance(value, (Mapping, Sequence)):
-        named = isinstance(value, Mapping)
-        yield "{" if named else "["
-        for position, item in enumerate(value):
-            yield ", " if position else ""
+    elif isinstance(value, Mapping):
+        yield "{"
+        for position, (key, item) in enumerate(value.items()):
+            if position > 0:
+                yield ", "
+            yield from _parts(key, limit, depth + 1)
+            yield ": "
             yield from _parts(item, limit, depth + 1)
-            if named:
-                yield ": "
-                yield from _parts(value[item], limit, depth + 1)
-        yield "}" if named else "]"
+        yield "}"
+    elif isinstance(value, Sequence):
+        yield "["
+        for position, item in enumerate(value):
+            if position > 0:
+                yield ", "
+            yield from _parts(item, limit, depth + 1)
+        yield "]"
     else:
-        # Never repr() or str(): they may hold what must not be shown, and may raise.
+        # Never repr() or str(): these may contain secrets, and may raise.
         yield f"<{type(value).__name__}>"
 
 
 def escaped(value: object, max_cells: int = 4_000) -> SafeText:
-    """One line in which everything that `safe` would replace is written out: \\x1b, \\u202e.
+    """Return one line in which characters that `safe` would replace are escaped: \\x1b, \\u202e.
 
     For the detail pane, where the user examines what was really sent. Backslashes are doubled, so
-    that a text cannot imitate an escape. Combining marks are written out too; letters are not.
+    that a text cannot imitate an escape. Combining marks are escaped too.
     """
     limit = max(max_cells, 1)
-    text = _as_text(value, limit + 1)
-    cut = len(text) > limit
-    shown = _RISKY.sub(_escape, text[:limit].replace("\\", "\\\\"))
+    text = _uncleaned_text(value, limit + 1)
+    is_cut = len(text) > limit
+    shown = _TO_ESCAPE.sub(_escape, text[:limit].replace("\\", "\\\\"))
     if in_ascii():
         shown = re.sub("[^ -~]", _escape, shown)
-    return clip(SafeText(shown + signs.ellipsis if cut else shown), max_cells)
+    if is_cut:
+        shown += signs.ellipsis
+    return clip(SafeText(shown), max_cells)
 
 
-_RISKY: Final = lazy_pattern(lambda: f"{MARKS}|{one_of(*CELLS.values(), negated=True)}")
+_TO_ESCAPE: Final = lazy_pattern(
+    lambda: f"{MARK_REGEX}|{character_regex(*SHOWN_CHARACTERS.values(), negated=True)}"
+)
 
 
-def _escape(found: re.Match[str]) -> str:
-    return ascii(found[0])[1:-1]
+def _escape(match: re.Match[str]) -> str:
+    return ascii(match[0])[1:-1]
 
 
 def plain(text: str) -> SafeText:
-    """Our own words, or texts that are safe already, as SafeText; nothing is cleaned.
+    """Return the program's own words, or safe text put together, as SafeText.
 
-    In ASCII mode it is put into ASCII.
+    Nothing is cleaned: an assertion fails for text that is not safe. In ASCII mode the text is
+    converted to ASCII.
     """
-    assert OWN.issuperset(text) or not _HOSTILE.search(text.replace("\n", "")), (
+    assert OWN_CHARACTERS.issuperset(text) or not _HOSTILE.search(text.replace("\n", "")), (
         f"{text!a} is unsafe"
     )
     if text.isascii() or not in_ascii():
         return SafeText(text)
-    return SafeText(text.translate(_ascii_for))
+    return SafeText(text.translate(_ascii_replacements))
 
 
 def joined(parts: Iterable[SafeText], separator: str = " ") -> SafeText:
-    """Safe texts joined by `separator`, which is our own; empty ones are left out."""
+    """Return safe texts joined by a separator of the program's own; empty texts are left out."""
     return SafeText(plain(separator).join(filter(None, parts)))
 
 
 def clipboard_text(text: str) -> str:
-    """One line for the clipboard (OSC 52), with U+FFFD for each invisible character.
+    """Return one line for the clipboard (OSC 52), with U+FFFD for each invisible character.
 
-    Such characters could do harm when they are pasted into a shell. The result is no SafeText: it
+    Such characters could do harm when they are pasted into a shell. The result is not SafeText, and
     must not be shown.
     """
-    return "".join(
-        char if char.isprintable() and not "\U000e0000" <= char <= "\U000e0fff" else "\ufffd"
-        for char in text
-    )
+    characters: list[str] = []
+    for char in text:
+        is_tag = "\U000e0000" <= char <= "\U000e0fff"
+        is_shown = char.isprintable() and not is_tag
+        characters.append(char if is_shown else "\ufffd")
+    return "".join(characters)

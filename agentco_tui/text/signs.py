@@ -1,4 +1,9 @@
-"""The signs the program itself draws, in Unicode and in ASCII for terminals that need it."""
+"""The symbols that the program draws (`signs`), in Unicode or, for terminals that need it, ASCII.
+
+Widgets and screens read them as `signs.warning`, `signs.ellipsis` and so on. One set is in use for
+the whole process: `needs_ascii` tells by the environment which one, and `use_ascii` selects it at
+the start. The type `SafeText` is defined here too, because the symbols are of that type.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +11,24 @@ from collections.abc import Mapping
 from typing import Final, NewType
 
 SafeText = NewType("SafeText", str)
-"""Text that may be shown as it is; see `text`, which is where to import it from."""
+"""Text that may be shown unchanged: the program's own, or cleaned by `agentco_tui.text.safe`.
+
+Other rooms import it from `agentco_tui.text`."""
 
 _ascii_signs: list[SafeText] = []
+"""The ASCII forms, in the order in which `Signs` declares its fields."""
 
 
 def _sign(unicode: str, ascii_: str) -> SafeText:
+    """Return the Unicode form of a symbol, and keep its ASCII form for the ASCII set."""
     _ascii_signs.append(SafeText(ascii_))
     return SafeText(unicode)
 
 
 class Signs:
-    """One set of signs; each takes one cell.
+    """One set of signs; each takes one cell of the terminal.
 
-    A plain class, because `--help` imports it, which must not wait for the records' library.
+    A plain class and no msgspec one, because `--help` imports it and must not wait for msgspec.
     """
 
     warning: Final = _sign("▲", "!")
@@ -27,8 +36,8 @@ class Signs:
     good: Final = _sign("●", "*")
     unknown: Final = _sign("◌", "?")
     waiting: Final = _sign("○", "o")  # a task that waits for a decision
-    derived: Final = _sign("~", "~")  # before a figure that was computed here and not sent
-    missing: Final = _sign("–", "-")  # in place of a field that was not sent
+    derived: Final = _sign("~", "~")  # before a figure that the program computed itself
+    missing: Final = _sign("–", "-")  # in place of a value that the platform did not send
     ellipsis: Final = _sign("…", "~")
     cursor: Final = _sign("▌", ">")
     mark: Final = _sign("■", "#")  # before a marked row
@@ -40,14 +49,14 @@ class Signs:
     bar_parts: Final = _sign("▏▎▍▌▋▊▉", "")
     """One eighth to seven eighths of a cell; empty where the terminal has no such signs."""
     bar_empty: Final = _sign("─", "-")
-    bar_over: Final = _sign("▶", ">")  # the end of a bar whose share is above 100 %
+    bar_over: Final = _sign("▶", ">")  # the end of a bar of more than 100 %
     up: Final = _sign("↑", "^")
     down: Final = _sign("↓", "v")
     separator: Final = _sign("·", "-")
     arrow: Final = _sign("→", ">")
     inward: Final = _sign("›", ">")  # between the parts of the breadcrumb
     vertical: Final = _sign("│", "|")
-    heights: Final = _sign("▁▂▃▄▅▆▇█", "_.:=+*%#")  # from nothing to the most, of a sparkline
+    heights: Final = _sign("▁▂▃▄▅▆▇█", "_.:=+*%#")  # of a sparkline, from zero to the maximum
     spread: Final = _sign("░", "/")  # the range of a forecast
 
     def __init__(self, texts: Mapping[str, SafeText]) -> None:
@@ -64,41 +73,44 @@ UNICODE: Final = Signs({name: getattr(Signs, name) for name in _NAMES})
 ASCII: Final = Signs(dict(zip(_NAMES, _ascii_signs, strict=True)))
 
 signs: Final = Signs(vars(UNICODE))
-"""The set in use. Read its fields when painting, not when importing: `use_ascii` changes them."""
+"""The set in use. Read a field when painting and not at import: `use_ascii` changes them all."""
 
-OWN: Final = frozenset(
+OWN_CHARACTERS: Final = frozenset(
     "".join(["\n", *map(chr, range(0x20, 0x7F)), *vars(UNICODE).values(), *vars(ASCII).values()])
 )
-"""The characters of our own texts: safe to show, and one cell wide, except the newline."""
+"""The characters of the program's own texts: safe to show, one cell wide, except the newline."""
 
 
 def use_ascii(wanted: bool = True) -> None:
     """Choose the set for the whole process, once, before anything is drawn."""
-    chosen = ASCII if wanted else UNICODE
-    # The signs are declared Final, so that only this function changes the set in use.
+    chosen = UNICODE
+    if wanted:
+        chosen = ASCII
+    # Written past `__setattr__`, so that no other code can change the set in use.
     vars(signs).update(vars(chosen))
 
 
 def in_ascii() -> bool:
-    """True while the ASCII set is in use."""
+    """Return whether the ASCII set is in use."""
     return signs.missing == ASCII.missing
 
 
-def ascii_wanted(encoding: str | None, environ: Mapping[str, str]) -> bool:
-    """True if the terminal can't be trusted with more than ASCII.
+def needs_ascii(encoding: str | None, environ: Mapping[str, str]) -> bool:
+    """Return whether the terminal may not be able to show more than ASCII.
 
-    `encoding` is that of the stream written to (None if it tells none). TERM=linux and the real
-    VT terminals have a few hundred glyphs at most. Without a locale that names UTF-8 the terminal
-    most likely shows Latin-1, whatever Python's UTF-8 mode made of the stream; the first of
-    LC_ALL, LC_CTYPE and LANG that is set counts, as in setlocale(3). None of them set says
-    nothing: macOS and containers often have none, and then the stream decides.
+    `encoding` is that of the output stream; None if the stream has none. TERM=linux and hardware VT
+    terminals have a few hundred glyphs at most. If the locale does not name UTF-8, the terminal
+    most likely shows Latin-1, even if Python's UTF-8 mode encodes the stream as UTF-8; the first of
+    LC_ALL, LC_CTYPE and LANG that is set counts, as in setlocale(3). If none of them is set (often
+    on macOS and in containers), the stream's encoding decides.
     """
-    stream = (encoding or "ascii").lower().replace("_", "-").replace("-", "")
-    if stream not in {"utf8", "utf8sig", "cp65001"}:
+    encoding_name = (encoding or "ascii").lower().replace("_", "").replace("-", "")
+    if encoding_name not in {"utf8", "utf8sig", "cp65001"}:
         return True
     if environ.get("TERM", "").startswith(("linux", "vt1", "vt2", "vt3", "ansi", "cons25")):
         return True
     for name in ("LC_ALL", "LC_CTYPE", "LANG"):
-        if locale := environ.get(name):
+        locale = environ.get(name)
+        if locale:
             return "utf8" not in locale.lower().replace("-", "")
     return False

@@ -1,7 +1,10 @@
-"""How many cells safe text takes, and text brought to a given number of cells.
+"""Measures text in terminal cells, and cuts, pads and wraps it to a number of cells.
 
-Everything here takes text that has passed `safe` or `safe_block`: then Textual, wcwidth and
-terminals agree on every width (cells.txt).
+A cell is one character position of the terminal: most characters take one, CJK characters and emoji
+two ("wide"), combining marks none. The table cells.txt lists the characters that may be shown, by
+their width; on these Textual, wcwidth and all tested terminals agree. So everything here takes
+`SafeText`: text that `safe` or `safe_block` has reduced to those characters (and newlines).
+`OWN_CHARACTERS` are those of the program's own texts, all one cell wide; `signs` are its symbols.
 """
 
 from __future__ import annotations
@@ -12,130 +15,175 @@ from typing import Final, Literal
 
 from agentco_tui.text.memoized import memoized
 from agentco_tui.text.patterns import lazy_pattern
-from agentco_tui.text.signs import OWN, SafeText, signs
+from agentco_tui.text.signs import OWN_CHARACTERS, SafeText, signs
 
 Align = Literal["left", "right"]
 
 
-_PARTS: Final = Path(__file__).with_name("cells.txt").read_text(encoding="ascii").split("\n[")[1:]
-CELLS: Final = {name: ranges for name, _, ranges in (part.partition("]") for part in _PARTS)}
-"""The characters that may be shown as ranges "20-7e a1": `narrow`, `wide` and `marks`."""
+def _read_character_ranges() -> dict[str, str]:
+    """Return the sections of cells.txt by name."""
+    table = Path(__file__).with_name("cells.txt").read_text(encoding="ascii")
+    ranges_by_name: dict[str, str] = {}
+    for section in table.split("\n[")[1:]:
+        name, _, ranges = section.partition("]")
+        ranges_by_name[name] = ranges
+    return ranges_by_name
 
 
-def one_of(*tables: str, negated: bool = False) -> str:
-    """Regular expression for one character of these tables, or one of no such table.
+SHOWN_CHARACTERS: Final = _read_character_ranges()
+"""The characters that may be shown, in hexadecimal ranges such as "20-7e a1".
 
-    Characters above U+FFFF are tried apart: in a class they are compared with one range after the
-    other, for every character that is not found before.
+The keys are `narrow` (one cell), `wide` (two cells) and `marks` (combining marks, no cell)."""
+
+_ABOVE_FFFF: Final = "\U00010000-\U0010ffff"
+
+
+def character_regex(*tables: str, negated: bool = False) -> str:
+    """Return a regular expression for one character that is in some of the tables.
+
+    The tables are values of `SHOWN_CHARACTERS`. `negated` asks for one that is in none of them.
+    Characters above U+FFFF are matched separately, because `re` compares each character with all
+    ranges of a class above U+FFFF, one after the other.
     """
-    spans = [span.partition("-") for span in " ".join(tables).split()]
-    # Highest first: emoji come before the scripts that nobody has written for a thousand years.
-    pairs = sorted(((int(a, 16), int(b or a, 16)) for a, _, b in spans), reverse=True)
-    low = "".join(f"{chr(a)}-{chr(b)}" for a, b in pairs if a < 0x10000)
-    high = "".join(f"{chr(a)}-{chr(b)}" for a, b in pairs if a >= 0x10000)
+    bounds: list[tuple[int, int]] = []
+    for span in " ".join(tables).split():
+        first, _, last = span.partition("-")
+        bounds.append((int(first, 16), int(last or first, 16)))
+    # Highest first: emoji come before the scripts of antiquity, which hardly occur.
+    bounds.sort(reverse=True)
+    low = "".join(f"{chr(first)}-{chr(last)}" for first, last in bounds if first < 0x10000)
+    high = "".join(f"{chr(first)}-{chr(last)}" for first, last in bounds if first >= 0x10000)
     if negated:
-        return f"(?:[^{low}{_HIGH}]|[{_HIGH}](?<![{high}]))"
-    return f"(?:[{low}]|[{_HIGH}](?<=[{high}]))"
+        return f"(?:[^{low}{_ABOVE_FFFF}]|[{_ABOVE_FFFF}](?<![{high}]))"
+    return f"(?:[{low}]|[{_ABOVE_FFFF}](?<=[{high}]))"
 
 
-_HIGH: Final = "\U00010000-\U0010ffff"
-MARKS: Final = one_of(CELLS["marks"])
-MARK: Final = lazy_pattern(MARKS)
-_UNEVEN: Final = lazy_pattern(lambda: one_of(CELLS["wide"], CELLS["marks"]))
+MARK_REGEX: Final = character_regex(SHOWN_CHARACTERS["marks"])
+"""Matches one combining mark."""
+MARK_PATTERN: Final = lazy_pattern(MARK_REGEX)
+_NOT_ONE_CELL: Final = lazy_pattern(
+    lambda: character_regex(SHOWN_CHARACTERS["wide"], SHOWN_CHARACTERS["marks"])
+)
 
 
 def cell_width(text: str) -> int:
-    """Cells that a line of SafeText takes; of a block the sum of its lines."""
+    """Return how many cells a line of SafeText takes; for a block, the sum of its lines."""
     if text.isascii():
         return len(text) - text.count("\n")
-    return _uneven_width(text) if len(text) < 200 else _count_cells(text)
+    if len(text) < 200:
+        return _remembered_width(text)
+    return _count_cells(text)
 
 
 def _count_cells(text: str) -> int:
-    if OWN.issuperset(text):
+    if OWN_CHARACTERS.issuperset(text):
         return len(text) - text.count("\n")
-    uneven = _UNEVEN.findall(text)
-    marks = sum(1 for char in uneven if unicodedata.combining(char))
-    return len(text) - text.count("\n") + len(uneven) - 2 * marks
+    special = _NOT_ONE_CELL.findall(text)
+    marks = sum(1 for char in special if unicodedata.combining(char))
+    wide = len(special) - marks
+    return len(text) - text.count("\n") + wide - marks
 
 
-_uneven_width: Final = memoized(4_096)(_count_cells)
+_remembered_width: Final = memoized(4_096)(_count_cells)
 
 
-def head(text: str, width: int) -> str:
-    """The longest beginning of `text` that takes at most `width` cells, its marks whole."""
+def prefix_of_width(text: str, width: int) -> str:
+    """Return the longest prefix of `text` that takes at most `width` cells.
+
+    A character keeps its combining marks.
+    """
     if width <= 0:
         return ""
-    more = 0  # cells taken so far beyond one for each character
-    for found in () if OWN.issuperset(text) else _UNEVEN.finditer(text):
-        taken = found.start() + more
-        if taken > width:
+    if OWN_CHARACTERS.issuperset(text):
+        return text[:width]
+    surplus = 0  # cells taken so far, less one for each character; may be negative
+    for match in _NOT_ONE_CELL.finditer(text):
+        cells_before = match.start() + surplus
+        if cells_before > width:
             break
-        if unicodedata.combining(found[0]):
-            more -= 1
-        elif taken + 2 > width:
-            return text[: found.start()]
+        if unicodedata.combining(match[0]):
+            surplus -= 1
+        elif cells_before + 2 > width:
+            return text[: match.start()]
         else:
-            more += 1
-    return text[: width - more]
+            surplus += 1
+    return text[: width - surplus]
 
 
 def clip(text: SafeText, width: int) -> SafeText:
-    """`text`, cut to at most `width` cells with `…` at the end if it is longer."""
+    """Return `text` cut to at most `width` cells, with `…` at the end if it was longer."""
     if width <= 0:
         return SafeText("")
     if cell_width(text) <= width:
         return text
-    return SafeText(head(text, width - 1) + signs.ellipsis)
+    return SafeText(prefix_of_width(text, width - 1) + signs.ellipsis)
 
 
 def fit(text: SafeText, width: int, align: Align = "left") -> SafeText:
-    """`text` in exactly `width` cells: cut with `…`, or filled with blanks.
+    """Return `text` in exactly `width` cells: cut with `…`, or padded with blanks.
 
-    A wide character that would be split is left out and a blank takes its cell.
+    A wide character that would be split is left out, and a blank takes its place.
     """
-    if len(text) <= width and text.isascii() and "\n" not in text:  # as most cells are
-        return SafeText(text.rjust(width) if align == "right" else text.ljust(width))
+    if len(text) <= width and text.isascii() and "\n" not in text:  # as most texts are
+        if align == "right":
+            return SafeText(text.rjust(width))
+        return SafeText(text.ljust(width))
     if "\n" in text:
         text = SafeText(text.replace("\n", signs.newline))
     text = clip(text, width)
-    blank = " " * (max(width, 0) - cell_width(text))
-    return SafeText(blank + text if align == "right" else text + blank)
+    padding = " " * (max(width, 0) - cell_width(text))
+    if align == "right":
+        return SafeText(padding + text)
+    return SafeText(text + padding)
 
 
 def fit_ends(text: SafeText, width: int) -> SafeText:
-    """As `fit`; but of what is too long the last words stay, in up to a third of the characters."""
-    at = text.find(" ", len(text) - width // 3)
-    if cell_width(text) > width and at >= 0:
-        text = SafeText(clip(text, width - cell_width(text[at:])) + text[at:])
+    """Return `text` in exactly `width` cells; if it is too long, it is cut before its last words.
+
+    The words that stay take up to a third of the width.
+    """
+    tail_start = text.find(" ", len(text) - width // 3)
+    if cell_width(text) > width and tail_start >= 0:
+        tail = text[tail_start:]
+        text = SafeText(clip(text, width - cell_width(tail)) + tail)
     return fit(text, width)
 
 
 def wrap(text: SafeText, width: int) -> list[SafeText]:
-    """The lines of `text`, none wider than `width` cells, broken at blanks where there are any.
+    """Return the lines of `text`, none wider than `width` cells, broken at blanks if possible.
 
-    Nothing is lost but the blanks at the breaks; a wide character in a width of 1 becomes a sign.
+    Only the blanks at the breaks are dropped. In a width of 1, a wide character is replaced by a
+    sign.
     """
     width = max(width, 1)
     lines: list[SafeText] = []
     for line in text.split("\n"):
-        at = 0
-        # A cell takes three characters at most, so no more of a long line has to be looked at.
-        while len(first := head(line[at : at + 3 * width + 1], width)) < len(line) - at:
-            if not first:
-                lines.append(signs.replaced)
-                at += 1
-                continue
-            end = at + len(first)
-            if line[end] != " " and first[-1] != " ":
-                blank = first.rfind(" ")
-                # Blanks at the very start are an indent, no place to break.
-                if blank > 0 and first[:blank].strip(" "):
-                    end = at + blank
-            lines.append(SafeText(line[at:end].rstrip(" ")))
-            at = end
-            while line[at : at + 1] == " ":
-                at += 1
-        if at < len(line) or not line:
-            lines.append(SafeText(line[at:]))
+        lines += _wrap_line(line, width)
+    return lines
+
+
+def _wrap_line(line: str, width: int) -> list[SafeText]:
+    lines: list[SafeText] = []
+    start = 0
+    while start < len(line):
+        # A cell takes three characters at most, so the rest of a long line need not be measured.
+        prefix = prefix_of_width(line[start : start + 3 * width + 1], width)
+        end = start + len(prefix)
+        if end == len(line):
+            break
+        if not prefix:
+            lines.append(signs.replaced)
+            start += 1
+            continue
+        if line[end] != " " and prefix[-1] != " ":
+            blank = prefix.rfind(" ")
+            # Blanks at the very start are an indent, and no place to break.
+            if blank > 0 and prefix[:blank].strip(" "):
+                end = start + blank
+        lines.append(SafeText(line[start:end].rstrip(" ")))
+        start = end
+        while line[start : start + 1] == " ":
+            start += 1
+    if start < len(line) or not line:
+        lines.append(SafeText(line[start:]))
     return lines

@@ -17,7 +17,7 @@ from textual.message import Message
 from textual.strip import Strip
 
 from agentco_tui.text import cell_width, fit, plain
-from agentco_tui.text.signs import OWN
+from agentco_tui.text.signs import OWN_CHARACTERS
 from agentco_tui.widgets.tones import Cell, Pressable, Tone, TonedWidget, total_width
 
 GAP = 2  # blank columns, at least, between the cells at the left and those at the right
@@ -144,7 +144,7 @@ def _columns(cells: Sequence[Cell]) -> list[tuple[str, Tone]]:
     """Return the character and its tone for each column; a wide character is repeated."""
     columns: list[tuple[str, Tone]] = []
     for cell in cells:
-        if OWN.issuperset(cell.text):
+        if OWN_CHARACTERS.issuperset(cell.text):
             columns.extend([(character, cell.tone) for character in cell.text])
             continue
         for character in cell.text:

@@ -9,7 +9,7 @@ import wcwidth
 from rich.cells import cell_len, get_character_cell_size
 
 from agentco_tui.text import cell_width, escaped, safe_block
-from agentco_tui.text.width import CELLS
+from agentco_tui.text.width import SHOWN_CHARACTERS
 
 from .make_cells import width_of
 
@@ -20,9 +20,9 @@ def characters(table: str) -> list[str]:
 
 
 TABLES = {
-    0: characters(CELLS["marks"]),
-    1: characters(CELLS["narrow"]),
-    2: characters(CELLS["wide"]),
+    0: characters(SHOWN_CHARACTERS["marks"]),
+    1: characters(SHOWN_CHARACTERS["narrow"]),
+    2: characters(SHOWN_CHARACTERS["wide"]),
 }
 KEPT = {char: width for width, chars in TABLES.items() for char in chars}
 

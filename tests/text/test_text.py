@@ -31,7 +31,7 @@ from agentco_tui.text import (
     wrap,
 )
 from agentco_tui.text.patterns import lazy_pattern
-from agentco_tui.text.signs import ASCII, UNICODE, Signs, ascii_wanted, in_ascii, use_ascii
+from agentco_tui.text.signs import ASCII, UNICODE, Signs, in_ascii, needs_ascii, use_ascii
 
 from .payloads import BOMBS, PAYLOADS
 
@@ -388,4 +388,4 @@ def test_one_object_changes_for_all_who_imported_it() -> None:
 def test_when_ascii_is_wanted(
     encoding: str | None, environ: dict[str, str], expected: bool
 ) -> None:
-    assert ascii_wanted(encoding, environ) is expected
+    assert needs_ascii(encoding, environ) is expected

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentco_tui.text import plain, safe
-from agentco_tui.text.row_filter import ColumnKind, Filter, completed, parse
+from agentco_tui.text.row_filter import ColumnKind, Filter, complete_column_name, parse_filter
 from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.table.model import TableModel
 from agentco_tui.widgets.tones import Cell
@@ -63,7 +63,7 @@ def passes(typed: str, task: Task) -> bool:
     rows = TableModel(COLUMNS)
     for _ in rows.load([("t", task)]):
         pass
-    wanted = parse(typed, COLUMNS)
+    wanted = parse_filter(typed, COLUMNS)
     assert isinstance(wanted, Filter), wanted
     return wanted.select(rows.read_values, ["t"]) == ["t"]
 
@@ -134,7 +134,7 @@ def test_a_word_does_not_reach_across_cells_nor_into_what_ticks() -> None:
 
 
 def error(typed: str) -> str:
-    found = parse(typed, COLUMNS)
+    found = parse_filter(typed, COLUMNS)
     assert isinstance(found, str)
     return found
 
@@ -179,7 +179,7 @@ def test_what_was_typed_comes_back_safe_in_the_message() -> None:
 
 @given(st.text(max_size=40))
 def test_anything_typed_is_a_filter_or_an_error_and_never_raises(typed: str) -> None:
-    wanted = parse(typed, COLUMNS)
+    wanted = parse_filter(typed, COLUMNS)
     if isinstance(wanted, Filter):
         passes(typed, REFUND)
     else:
@@ -213,7 +213,7 @@ def test_all_words_must_match_in_whatever_order(words: list[str]) -> None:
     ],
 )
 def test_a_column_that_is_begun_is_completed(typed: str, whole: str | None) -> None:
-    assert completed(typed, COLUMNS) == whole
+    assert complete_column_name(typed, COLUMNS) == whole
 
 
 # ---- any filter, against what its parts say by themselves
@@ -261,7 +261,7 @@ def spelled(clauses: list[list[tuple[bool, str]]], bar: str) -> str:
 def test_every_clause_must_hold_and_one_of_its_terms_is_enough(
     clauses: list[list[tuple[bool, str]]], tasks: list[Task], bar: str
 ) -> None:
-    wanted = parse(spelled(clauses, bar), COLUMNS)
+    wanted = parse_filter(spelled(clauses, bar), COLUMNS)
     assert isinstance(wanted, Filter), wanted
     expected = [
         str(at)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentco_tui.text import plain
-from agentco_tui.text.row_filter import ColumnKind, Filter, parse
+from agentco_tui.text.row_filter import ColumnKind, Filter, parse_filter
 from agentco_tui.widgets.table import model as table_model
 from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.table.model import Steps, TableModel
@@ -57,7 +57,7 @@ def take(steps: Steps) -> None:
 
 
 def filtered(typed: str) -> Filter:
-    found = parse(typed, COLUMNS)
+    found = parse_filter(typed, COLUMNS)
     assert isinstance(found, Filter)
     return found
 

@@ -32,7 +32,7 @@ from agentco_tui.reading.values.scalar import (
 )
 from agentco_tui.reading.values.status_word import task_state
 from agentco_tui.reading.values.time import to_moment, to_seconds
-from agentco_tui.text import SafeText, hidden_in, safe, safe_block
+from agentco_tui.text import SafeText, count_hidden, safe, safe_block
 from agentco_tui.text.memoized import memoized
 
 _LINE: Final = 400
@@ -104,7 +104,7 @@ def _loses(most: int, raw: Json) -> bool:
                 return True
             if most > _LINE and safe_block(text, most, most) != safe_block(text, room, room):
                 return True
-        return hidden_in(raw) > 0
+        return count_hidden(raw) > 0
     if type(raw) is dict or type(raw) is list:
         inside = raw.values() if type(raw) is dict else raw
         return any(_loses(most, each) for each in inside)

@@ -24,7 +24,7 @@ from itertools import chain, filterfalse, islice
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 from agentco_tui.text import plain
-from agentco_tui.text.row_filter import NOTHING, Filter
+from agentco_tui.text.row_filter import MATCH_ALL, Filter
 from agentco_tui.widgets.table.layout import Column, R
 from agentco_tui.widgets.tones import Cell, Tone
 
@@ -63,7 +63,7 @@ class TableModel(Generic[R]):
         self.records: dict[str, R] = {}
         self.order: list[str] = []
         self.shown: list[str] = self.order
-        self.filter: Filter = NOTHING
+        self.filter: Filter = MATCH_ALL
         self.sort_column = sort_column
         self.descending = descending
         self.frozen = False

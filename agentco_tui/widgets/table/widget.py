@@ -26,7 +26,7 @@ from textual.strip import Strip
 
 from agentco_tui.system.background import at_once, in_slices
 from agentco_tui.text import SafeText, plain, safe
-from agentco_tui.text.row_filter import NOTHING, Filter, parse
+from agentco_tui.text.row_filter import MATCH_ALL, Filter, parse_filter
 from agentco_tui.widgets.table import paint
 from agentco_tui.widgets.table.layout import Column, R, default_columns
 from agentco_tui.widgets.table.model import Steps, TableModel
@@ -218,13 +218,13 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
         If the text is no valid filter, all rows are shown, and a sentence that says what is wrong
         is returned.
         """
-        parsed = parse(text, self.model.columns)
+        parsed = parse_filter(text, self.model.columns)
         self._filtered_at = monotonic()
         if isinstance(parsed, Filter):
             self._do(self.model.refilter(parsed), asked=True)
             return None
         if self.model.filter:
-            self._do(self.model.refilter(NOTHING), asked=True)
+            self._do(self.model.refilter(MATCH_ALL), asked=True)
         return parsed
 
     def warm_filter(self) -> None:
