@@ -18,7 +18,7 @@ from agentco_tui import reading
 from agentco_tui.api import pagination
 from agentco_tui.reading.envelope import WRAPPERS
 from agentco_tui.reading.field_names import UNIT_WORDS, fold, split_unit, word_set, words
-from agentco_tui.reading.kinds import mappable
+from agentco_tui.reading.kinds import mappable_kinds
 from agentco_tui.reading.kinds.budget_owner import SCOPES
 from agentco_tui.reading.kinds.trace import STEPS
 from agentco_tui.reading.name_index import Field
@@ -133,7 +133,7 @@ def known_fields() -> frozenset[str]:
     for field in _fields():
         for name in _names(field):
             names.update(fold(part) for part in name.split("."))
-    for kind in mappable().values():
+    for kind in mappable_kinds().values():
         names.update(fold(name) for name in kind.own)
         names.update(fold(name) for name in kind.also)
     names.update(WRAPPERS)
@@ -240,7 +240,7 @@ def _inner_figure_names() -> frozenset[str]:
 
 
 def _figure_fields() -> Iterator[Field]:
-    for kind in mappable().values():
+    for kind in mappable_kinds().values():
         for field in kind.table.fields:
             slot = field.slot.partition(" ")[0]
             if slot not in _TEXT_SLOTS and not slot.endswith(("_id", "_name")):
@@ -251,7 +251,7 @@ def _figure_fields() -> Iterator[Field]:
 
 
 def _fields() -> Iterator[Field]:
-    for kind in mappable().values():
+    for kind in mappable_kinds().values():
         yield from kind.table.fields
     yield from STEPS.table.fields
 

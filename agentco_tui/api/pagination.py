@@ -21,7 +21,7 @@ import msgspec
 from agentco_tui.reading.field_names import fold, words
 from agentco_tui.reading.json_access import Json
 from agentco_tui.reading.json_body import BodyError, parse_json
-from agentco_tui.reading.values.scalar import flag, to_count
+from agentco_tui.reading.values.scalar import to_count, to_flag
 from agentco_tui.text.patterns import lazy_pattern
 
 _MOST_TOKEN: Final = 4_096
@@ -272,7 +272,7 @@ class _PagingFields(dict[str, Json]):
 
     def _says_more(self) -> bool | None:
         for name in _MORE:
-            more = flag(self.get(name))
+            more = to_flag(self.get(name))
             if more is not None:
                 return more
         for name in _IS_LAST:

@@ -21,7 +21,7 @@ from agentco_tui.config import Settings
 from agentco_tui.model import format as figures
 from agentco_tui.reading.field_meanings import MEANINGS
 from agentco_tui.reading.field_report import FieldReport, report_fields, report_unreadable
-from agentco_tui.reading.kinds import PATHS, mappable
+from agentco_tui.reading.kinds import PATHS, mappable_kinds
 from agentco_tui.reading.mapping import ProfileMapping
 from agentco_tui.reading.schema import Kind
 from agentco_tui.text import SafeText, fit, signs
@@ -37,7 +37,7 @@ async def examine_fields(settings: Settings, *, as_json: bool) -> int:
     failed = False
     async with connected_client(settings) as client:
         company = await company_id_or_words(settings, client)
-        for name, kind in mappable().items():
+        for name, kind in mappable_kinds().items():
             scope = company if name in ("agent", "task", "agent_budget") else None
             report, failure = await _read_fields(client, name, kind, scope)
             failed = failed or failure is not None

@@ -34,7 +34,7 @@ def start_recording(
         profile=settings.profile,
         company=settings.company,
         refresh=settings.refresh,
-        mapping=settings.mapping.told,
+        mapping=settings.mapping.settings,
     )
     try:
         redact = key.redact if key is not None else str

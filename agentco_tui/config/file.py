@@ -20,7 +20,7 @@ from agentco_tui.config.settings import DECLARED, AlertLimits, KeySources, OwnCo
 from agentco_tui.config.theme_file import ThemeFile, themes_beside
 from agentco_tui.config.toml_file import TomlFile
 from agentco_tui.config.validators import WrongError
-from agentco_tui.reading.mapping import NULL, Mapped, ProfileMapping, field_names
+from agentco_tui.reading.mapping import NULL, MappingSettings, ProfileMapping, field_names
 from agentco_tui.reading.values.status_word import fold_word
 
 R = TypeVar("R", ViewSettings, OwnCommand)
@@ -87,7 +87,7 @@ class ConfigFile(TomlFile):
         for name, entry in self.profiles.items():
             self._check_key_sources(name, data["profiles"][name])
             mapped = self._mapped(f"profiles.{name}", entry)
-            if mapped != Mapped():
+            if mapped != MappingSettings():
                 self.mappings[name] = ProfileMapping(mapped)
         self._check_limits(self.checked.get("alerts", {}))
         self.views = self._records("views", ViewSettings)
@@ -99,11 +99,11 @@ class ConfigFile(TomlFile):
         profile_table = {**table["profiles"][EACH], "theme": self.theme}
         if _maps_fields(data.get("profiles")):
             # Imported late, because few profiles map fields, and these are many modules.
-            from agentco_tui.reading.kinds import mappable  # noqa: PLC0415
+            from agentco_tui.reading.kinds import mappable_kinds  # noqa: PLC0415
 
             profile_table["fields"] = {
                 kind: dict.fromkeys(field_names(slots), validators.field_path)
-                for kind, slots in mappable().items()
+                for kind, slots in mappable_kinds().items()
             }
         return {**table, "theme": self.theme, "profiles": {EACH: profile_table}}
 
@@ -137,7 +137,7 @@ class ConfigFile(TomlFile):
         for setting, text in mistakes:
             self._report(setting, text)
 
-    def _mapped(self, table: str, entry: Mapping[str, Any]) -> Mapped:
+    def _mapped(self, table: str, entry: Mapping[str, Any]) -> MappingSettings:
         """Return the field names and words that a profile maps; report words with two meanings."""
         status = dict(entry.get("status", {}))
         agent_words = dict(status.pop("agent", {}))
@@ -159,7 +159,7 @@ class ConfigFile(TomlFile):
             self._report_ambiguous_words(kind_table, words_by_state)
         severity = entry.get("severity", {})
         self._report_ambiguous_words(f"{table}.severity", severity)
-        return Mapped(
+        return MappingSettings(
             entry.get("fields", {}),
             **entry.get("money", {}),
             status=task_words,

@@ -1,8 +1,16 @@
 """Answers to records: lists and single records.
 
-Takes parsed bodies (`json_body.parse_json`) and returns records, how many could not be read and
-why, and the shape of the envelope. Raises only `UnexpectedShape` (nothing in the body could be what
-was requested) and its subclass `RefusedBody` (a 2xx answer that says the call failed).
+`read_page` takes a parsed body (`json_body.parse_json`) and returns a `Page`: the records of a
+list, how many rows could not be read and why, and where in the body the list was. `read_one`
+returns a single record. A `Kind` describes one kind of record: its names in answers, the table of
+its fields, and the function that builds a record of a `Row` (the values of one object by our names
+of the fields).
+
+`locate_rows`, `decode_rows` and `page_of` are the three steps of `read_page`, which `row_cache`
+uses to decode only the rows that are new.
+
+Raises only `UnexpectedShape` (nothing in the body could be what was requested) and its subclass
+`RefusedBody` (a 2xx answer that says the call failed).
 """
 
 from __future__ import annotations
@@ -18,7 +26,13 @@ from msgspec.structs import force_setattr, replace
 
 from agentco_tui.model import Record, Task
 from agentco_tui.reading.content import content_of
-from agentco_tui.reading.envelope import FoundList, find_list, find_one, sideloaded_names, unwrapped
+from agentco_tui.reading.envelope import (
+    FoundList,
+    find_list,
+    find_one,
+    sideloaded_names,
+    unwrap_record,
+)
 from agentco_tui.reading.error_body import ErrorBody, error_in, says_failed
 from agentco_tui.reading.field_names import NO_UNIT, Unit
 from agentco_tui.reading.identity import without_repeats
@@ -31,10 +45,14 @@ from agentco_tui.text import SafeText, safe
 R = TypeVar("R", bound=Record)
 
 _MOST_REASONS: Final = 5
+"""How many different reasons for unread rows a page keeps."""
 
 
-class UnexpectedShape(ValueError):  # noqa: N818 - the client tells it as an error of its own
-    """The body is JSON, but holds nothing in it that could be what was asked for."""
+class UnexpectedShape(ValueError):  # noqa: N818 - the client raises its own error for it
+    """The body is JSON, but nothing in it could be the list or record that was requested.
+
+    `sentence` says so to the user.
+    """
 
     def __init__(self, sentence: SafeText) -> None:
         super().__init__(sentence)
@@ -45,41 +63,45 @@ class RefusedBody(UnexpectedShape):
     """A 2xx answer whose body says that the call failed; `refusal` holds the platform's words."""
 
     def __init__(self, refusal: ErrorBody) -> None:
-        super().__init__(refusal.told or safe("the platform says that the call failed"))
+        super().__init__(refusal.text or safe("the platform says that the call failed"))
         self.refusal = refusal
 
 
 class Page(Struct, Generic[R], frozen=True, kw_only=True):
+    """The records in one answer."""
+
     records: tuple[R, ...]
     unread: int = 0
+    """How many rows could not be read."""
     unread_reasons: tuple[SafeText, ...] = ()
+    """Why; each reason once, at most five."""
     shape: str = ""
-    """Where the records stood, for `doctor`: "data.tasks[]"."""
+    """The path of the list in the answer, for `agentco-tui doctor`: "data.tasks[]"."""
     notice: SafeText | None = None
-    """What the platform said went wrong beside the data (GraphQL's `errors`)."""
+    """The platform's words about errors that are reported beside data (GraphQL's `errors`)."""
 
 
 class LocatedRows(NamedTuple):
-    """Where the rows of a list are, and what their records may need of the rest of the answer."""
+    """A list of rows as found in an answer, and what the rest of the answer says about them."""
 
     found: FoundList
     context: DecodeContext
 
 
 class UnreadRow(Struct, frozen=True):
-    """A row that no record was made of."""
+    """A row of which no record was made, and why."""
 
     reason: SafeText
     rows: int = 1
-    """How many rows it stands for."""
+    """How many rows this counts for."""
 
 
 def read_page(kind: Kind[R], body: Json, unit: Unit = NO_UNIT) -> Page[R]:
     """The records of `kind` in one answer.
 
     Of rows that are the same the last one is kept; different rows are all kept, also with one id.
-    `unit` is the unit of all sums if whatever `body` is part of declares it. Raises UnexpectedShape
-    and RefusedBody.
+    `unit` is the unit of sums that the enclosing answer declares, if `body` is only a part of it.
+    Raises UnexpectedShape and RefusedBody.
     """
     located = locate_rows(kind, body, unit)
     if located is None:
@@ -104,17 +126,22 @@ def locate_rows(kind: Kind[R], body: Json, unit: Unit = NO_UNIT) -> LocatedRows 
 
 
 def read_summary(kind: Kind[R], body: Json) -> Page[R]:
-    """The page in an answer without a list, where the kind can be read from a summary instead.
+    """The page of an answer without a list, for a kind that can be read from a summary instead.
 
-    Raises UnexpectedShape if it cannot.
+    Alerts can: a platform may only count them. Raises UnexpectedShape for all other answers.
     """
     if kind.instead is not None:
         with suppress(UnreadableRecord):
             summary = kind.instead(body)
-            return Page(records=() if summary is None else (summary,), shape="{summary}")
-    envelope = body if type(body) is dict else {}
-    message = error_in(envelope).message
-    why = f"the platform says: {message}" if message else outline(body)
+            if summary is None:
+                return Page(records=(), shape="{summary}")
+            return Page(records=(summary,), shape="{summary}")
+    message: SafeText | None = None
+    if type(body) is dict:
+        message = error_in(body).message
+    why = describe_shape(body)
+    if message:
+        why = f"the platform says: {message}"
     raise UnexpectedShape(safe(f"the answer holds no list of {kind.noun}: {why}"))
 
 
@@ -127,13 +154,15 @@ def page_of(located: LocatedRows, body: Json, outcomes: Iterable[R | UnreadRow])
             unread[outcome.reason] += outcome.rows
         else:
             records.append(outcome)
-    errors = body.get("errors") if type(body) is dict else None
+    notice: SafeText | None = None
+    if type(body) is dict and body.get("errors"):
+        notice = error_in({"errors": body["errors"]}).text
     return Page(
         records=tuple(without_repeats(records)),
         unread=sum(unread.values()),
         unread_reasons=tuple(list(unread)[:_MOST_REASONS]),
         shape=safe(located.found.path, 120),
-        notice=error_in({"errors": errors}).told if errors else None,
+        notice=notice,
     )
 
 
@@ -151,8 +180,11 @@ def decode_rows(kind: Kind[R], located: LocatedRows) -> Iterator[R | UnreadRow]:
             yield each
             continue
         row, sent, key = each
+        row_context = context
+        if key is not None:
+            row_context = replace(context, key=key)
         try:
-            record = build(row, context if key is None else replace(context, key=key))
+            record = build(row, row_context)
             if type(record) is Task:
                 # No one has seen the record yet; a copy of it would cost more than the digest.
                 force_setattr(record, "content", content_of(sent))
@@ -163,11 +195,11 @@ def decode_rows(kind: Kind[R], located: LocatedRows) -> Iterator[R | UnreadRow]:
 
 
 class _SentRow(NamedTuple):
-    """One row as it was read by the table."""
+    """One row with the values that the table of its kind found in it."""
 
     row: Row
     sent: Json
-    """The object as it was sent, with all that the record is wrapped in."""
+    """The object as it was sent, including objects that the record is wrapped in."""
     key: str | None
     """Its key, in a map of records."""
 
@@ -191,22 +223,28 @@ def _read_rows(kind: Kind[Any], found: FoundList) -> Iterator[_SentRow | UnreadR
         if type(sent) is not dict:
             yield UnreadRow(safe(f"{_type_name(item)} where an object was due"))
             continue
-        row = read(unwrapped(sent, kind))
+        row = read(unwrap_record(sent, kind))
         if keys is None and not row.plan.is_record:
             yield UnreadRow(kind.nameless)
             continue
         taken += 1
-        yield _SentRow(row, sent, None if keys is None else keys[index])
+        key: str | None = None
+        if keys is not None:
+            key = keys[index]
+        yield _SentRow(row, sent, key)
 
 
 def read_one(kind: Kind[R], body: Json, wanted_id: str | None = None) -> R:
-    """The one record of `kind` in an answer; `wanted_id` is its id, where it tells none."""
+    """The one record of `kind` in an answer. Raises UnexpectedShape and RefusedBody.
+
+    `wanted_id` is the id that was requested: it is used if the record comes without an id.
+    """
     if says_failed(body):
         raise RefusedBody(error_in(body))
     found = next(find_one(body, kind), None)
     if found is None:
         raise UnexpectedShape(
-            safe(f"the answer holds no {kind.name.replace('_', ' ')}: {outline(body)}")
+            safe(f"the answer holds no {kind.name.replace('_', ' ')}: {describe_shape(body)}")
         )
     context = DecodeContext(
         names=sideloaded_names(body),
@@ -215,7 +253,7 @@ def read_one(kind: Kind[R], body: Json, wanted_id: str | None = None) -> R:
         key=wanted_id,
     )
     try:
-        record = kind.read(unwrapped(found, kind), context)
+        record = kind.read(unwrap_record(found, kind), context)
         if type(record) is Task:
             force_setattr(record, "content", content_of(found))
     except UnreadableRecord as error:
@@ -223,13 +261,27 @@ def read_one(kind: Kind[R], body: Json, wanted_id: str | None = None) -> R:
     return record
 
 
-def outline(body: Json) -> str:
-    if type(body) is dict:
-        names = ", ".join(str(safe(key, 30)) for key in islice(body, 6))
-        return f"an object with {names}{', …' if len(body) > 6 else ''}" if body else "an empty one"
-    return _type_name(body)
+def describe_shape(body: Json) -> str:
+    """The type of a body in words, of an object also its first keys: "an object with id, name"."""
+    if type(body) is not dict:
+        return _type_name(body)
+    if not body:
+        return "an empty one"
+    names = [str(safe(key, 30)) for key in islice(body, 6)]
+    if len(body) > 6:
+        names.append("…")
+    return f"an object with {', '.join(names)}"
 
 
 def _type_name(value: Json) -> str:
-    names = {type(None): "null", bool: "a yes or no", str: "a text", list: "a list"}
-    return names.get(type(value), "an object" if type(value) is dict else "a number")
+    """The JSON type of a value in words; all that is not in the table is a number."""
+    return _TYPE_NAMES.get(type(value), "a number")
+
+
+_TYPE_NAMES: Final[dict[type, str]] = {
+    type(None): "null",
+    bool: "a yes or no",
+    str: "a text",
+    list: "a list",
+    dict: "an object",
+}

@@ -1,8 +1,8 @@
 """Finds the records in an answer, and takes a single record out of the object that wraps it.
 
 - `find_list` returns the list of records of one kind, `find_one` the objects that may be the one
-  record of an answer, `unwrapped` a record without its wrapper, and `sideloaded_names` the names
-  of other records that came in the same answer.
+  record of an answer, `unwrap_record` a record without its wrapper, and `sideloaded_names` the
+  names of other records that came in the same answer.
 - An *envelope* is an object around the records: `{"data": {"tasks": […]}, "total": 2}`. A
   *wrapper* is a key under which an envelope holds them, such as `data` or `results`.
 - A `Kind` describes one kind of record, for example tasks. `kind.own` are the keys that platforms
@@ -355,7 +355,7 @@ def _find_only_list(obj: Mapping[str, Json], kind: Kind[Any], path: str) -> Foun
 
 def _looks_like_record(item: Mapping[str, Json], kind: Kind[Any]) -> bool:
     """Whether the keys of an object, taken out of its wrapper, may be those of a record."""
-    return kind.names.is_record(unwrapped(item, kind))
+    return kind.names.is_record(unwrap_record(item, kind))
 
 
 def _find_map(
@@ -400,7 +400,7 @@ def find_one(body: Json, kind: Kind[Any], depth: int = 0) -> Iterator[Mapping[st
     if not _is_record(body, kind):
         wrapping_keys = _wrapping_keys(tuple(body), kind.own)
         has_firm_wrapper = any(folded in _FIRM_WRAPPERS for _, folded in wrapping_keys)
-        if has_firm_wrapper and _is_record(unwrapped(body, kind), kind):
+        if has_firm_wrapper and _is_record(unwrap_record(body, kind), kind):
             yield body
             return
         singular = (name.removesuffix("s") for name in kind.also)
@@ -478,7 +478,7 @@ def _is_firm(key: str, folded: str, outer: Mapping[str, Json], kind: Kind[Any]) 
     return folded in _FIRM_WRAPPERS
 
 
-def unwrapped(obj: Mapping[str, Json], kind: Kind[Any], depth: int = 0) -> Mapping[str, Json]:
+def unwrap_record(obj: Mapping[str, Json], kind: Kind[Any], depth: int = 0) -> Mapping[str, Json]:
     """A record without its wrapper (`node`, `attributes`, `task` and so on); else `obj` itself.
 
     The fields beside the wrapper are kept unless the inner object has a field of the same name.
@@ -507,7 +507,7 @@ def unwrapped(obj: Mapping[str, Json], kind: Kind[Any], depth: int = 0) -> Mappi
             inner = {
                 name: value for name, value in inner.items() if name == "type" or name not in outer
             }
-        return unwrapped({**outer, **inner}, kind, depth + 1)
+        return unwrap_record({**outer, **inner}, kind, depth + 1)
     return obj
 
 

@@ -33,6 +33,7 @@ _MAX_LINES: Final = 5
 _MAX_FIELDS: Final = 20
 """How many refused fields are read, and how many items of each list."""
 _MAX_DEPTH: Final = 7
+"""How many objects and lists within each other are searched for messages."""
 _LINE_CELLS: Final = 300
 """The width of one message, in cells of the terminal."""
 
@@ -108,8 +109,11 @@ class ErrorBody(msgspec.Struct, frozen=True):
     """(field, message) pairs: which fields were refused, and why."""
 
     @property
-    def told(self) -> SafeText | None:
-        """The message with its code in brackets: "Already decided [approval_expired]"."""
+    def text(self) -> SafeText | None:
+        """The message with its code in brackets: "Already decided [approval_expired]".
+
+        None if the answer has neither.
+        """
         if self.message is None or self.code is None or self.code in self.message:
             return self.message or self.code
         return safe(f"{self.message} [{self.code}]", _LINE_CELLS * _MAX_LINES)
@@ -290,7 +294,10 @@ def _place_in(named: Mapping[str, Json], *, is_item: bool) -> str:
     A single error names its field only as `param` or `field`, one of several (`is_item`) under
     any of `_PLACES`.
     """
-    for name in _PLACES if is_item else ("param", "field"):
+    names: Sequence[str] = ("param", "field")
+    if is_item:
+        names = _PLACES
+    for name in names:
         if name == "path" and ("extensions" in named or "locations" in named):
             continue  # GraphQL: the path in the answer, not in the request
         source = named.get(name)
@@ -342,7 +349,9 @@ def _place(value: str | list[Json]) -> str:
         parts = [str(part) for part in value[:12] if type(part) in (str, int)]
     while len(parts) > 1 and parts[0] in _PLACE_PREFIXES:
         parts = parts[1:]
-    return "" if parts == ["body"] else ".".join(parts)
+    if parts == ["body"]:
+        return ""
+    return ".".join(parts)
 
 
 def _code(body: Mapping[str, Json]) -> SafeText | None:
@@ -366,7 +375,9 @@ def _code(body: Mapping[str, Json]) -> SafeText | None:
     for value in (body.get("__type"), body.get("error")):
         if type(value) is str and re.fullmatch(r"[\w.#-]{3,60}", value):
             name = value.rpartition("#")[2]
-            return None if fold(name) in _STATUS_PHRASES else safe(name, 60)
+            if fold(name) in _STATUS_PHRASES:
+                return None
+            return safe(name, 60)
     return None
 
 
@@ -388,4 +399,6 @@ def _line(text: str) -> SafeText | None:
     if stack is not None:
         text = text[: stack.start()]
     words = " ".join(text[:4_000].split())
-    return safe(hide_keys(words), _LINE_CELLS) if words else None
+    if not words:
+        return None
+    return safe(hide_keys(words), _LINE_CELLS)

@@ -2,7 +2,7 @@
 
 A dot leads into an object, `[0]` to an entry of a list, counted from 0. A key that has a dot, a
 bracket or a quotation mark in it is written in quotation marks: `"statecode@OData.Value".label`.
-Keys are compared folded, as all names are.
+Keys are compared folded, as all names are: without case, separators and signs (`fold`).
 """
 
 from __future__ import annotations
@@ -11,12 +11,16 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final, TypeAlias
 
+from agentco_tui.reading.field_names import fold
+
 FieldPath: TypeAlias = tuple[str | int, ...]
-"""Keys of objects and places in lists; the first one is a key."""
+"""The parts of a path: keys of objects, and indices of lists; the first one is a key."""
 
 _LONGEST: Final = 400
+"""Characters of the longest path."""
 _MOST_PARTS: Final = 12
 _MOST_INDEX: Final = 999
+"""The largest index into a list."""
 _PLAIN_KEY: Final = re.compile(r'[^.\[\]"]+')
 _QUOTED_KEY: Final = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _INDEX: Final = re.compile(r"\[(\d{1,6})\]")
@@ -24,7 +28,7 @@ _ESCAPED: Final = re.compile(r"\\(.)")
 
 
 class FieldPathError(ValueError):
-    """The text is no path; `str(error)` says what is wrong with it."""
+    """The text is no path; `str(error)` says what is wrong with it, as in "the path is …"."""
 
 
 def parse_field_path(text: str) -> FieldPath:
@@ -54,8 +58,13 @@ def parse_field_path(text: str) -> FieldPath:
     return tuple(parts)
 
 
+def fold_path(path: FieldPath) -> FieldPath:
+    """The path with its keys folded, as they are compared."""
+    return tuple(fold(part) if isinstance(part, str) else part for part in path)
+
+
 def _parse_key(text: str, at: int) -> tuple[str, int]:
-    """The key that begins at a place of a path, and where it ends."""
+    """The key that begins at an index of the text, and the index at which it ends."""
     quoted = _QUOTED_KEY.match(text, at)
     if quoted is not None:
         key = _ESCAPED.sub(r"\1", quoted[1])
@@ -74,11 +83,12 @@ def _parse_key(text: str, at: int) -> tuple[str, int]:
 
 
 def write_field_path(parts: Sequence[str | int]) -> str:
-    """A path as a profile writes it."""
-    return "".join(_written(parts))
+    """The text of a path, as `parse_field_path` reads it."""
+    return "".join(_written_parts(parts))
 
 
-def _written(parts: Sequence[str | int]) -> Iterator[str]:
+def _written_parts(parts: Sequence[str | int]) -> Iterator[str]:
+    """Each part of a path as text, with the dot or the brackets that separate it."""
     for place, part in enumerate(parts):
         if isinstance(part, int):
             yield f"[{part}]"

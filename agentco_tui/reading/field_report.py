@@ -20,10 +20,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from agentco_tui.reading.decode import read_page
-from agentco_tui.reading.envelope import find_list, unwrapped
+from agentco_tui.reading.envelope import find_list, unwrap_record
 from agentco_tui.reading.field_meanings import MEANINGS
 from agentco_tui.reading.field_names import MINOR, Unit, fold, is_secret, words
-from agentco_tui.reading.field_path import FieldPath, write_field_path
+from agentco_tui.reading.field_path import FieldPath, fold_path, write_field_path
 from agentco_tui.reading.field_similarity import (
     SimilarField,
     last_key,
@@ -131,7 +131,7 @@ class _Recorder(ProfileMapping):
     """A profile's mapping that keeps the rows of one kind as they are read."""
 
     def __init__(self, mapping: ProfileMapping, name: str) -> None:
-        super().__init__(mapping.told)
+        super().__init__(mapping.settings)
         self._mapping = mapping
         self._name = name
         self.rows: list[_ReadRow] = []
@@ -197,7 +197,9 @@ def report_unreadable(
         if type(only) is not dict:
             break
         objects = [only]
-    rows = [mapped.table.read(unwrapped(each, mapped)) for each in objects if type(each) is dict]
+    rows = [
+        mapped.table.read(unwrap_record(each, mapped)) for each in objects if type(each) is dict
+    ]
     return _report(kind, body, mapping, [_ReadRow(row, dict(row.unread), None) for row in rows])
 
 
@@ -239,7 +241,7 @@ def _rows_without_records(kind: Kind[Any], body: Json) -> list[_ReadRow]:
     found = find_list(body, kind)
     items = found.items if found else ()
     objects = [item for item in items if type(item) is dict]
-    rows = [kind.table.read(unwrapped(item, kind)) for item in objects[:_MAX_ROWS]]
+    rows = [kind.table.read(unwrap_record(item, kind)) for item in objects[:_MAX_ROWS]]
     return [_ReadRow(row, dict(row.unread), None) for row in rows]
 
 
@@ -331,11 +333,6 @@ def _leaves(value: Json, path: FieldPath = ()) -> Iterator[tuple[FieldPath, Json
         yield path, value
 
 
-def _folded(path: FieldPath) -> FieldPath:
-    """A path with its keys folded."""
-    return tuple(fold(part) if isinstance(part, str) else part for part in path)
-
-
 _KEYS_OF_OBJECTS_READ: Final = frozenset(
     ("id", "uuid", "name", "displayname", "title", "type", "kind", "value", "amount", "currency")
 )
@@ -362,9 +359,9 @@ def _unread_fields(
     for (row, left, *_), leaves in zip(rows, all_leaves, strict=True):
         sources = [row.source(slot) for slot in row.values if slot in row.chosen]
         sources += list(row.plan.direct_candidates.values())
-        read = [_folded((source.key, *source.path_below)) for source in sources]
+        read = [fold_path((source.key, *source.path_below)) for source in sources]
         for path, value in leaves:
-            if path[0] not in left or any(_is_read(_folded(path), each) for each in read):
+            if path[0] not in left or any(_is_read(fold_path(path), each) for each in read):
                 continue
             if len(samples) >= _MAX_UNREAD_PATHS and path not in samples:
                 continue
@@ -432,7 +429,7 @@ def _unmatched(
     )
     for slot, path in mapped_paths(mapping, kind).items():
         written = write_field_path(path)
-        folded = _folded(path)
+        folded = fold_path(path)
         values = [get_path(row.obj, folded) for row, *_ in rows]
         sent = [value for value in values if value is not None]
         if not sent:
@@ -445,7 +442,7 @@ def _unmatched(
             )
             continue
         is_used = any(
-            slot in row.values and _folded(_path_of(row, slot)) == folded for row, *_ in rows
+            slot in row.values and fold_path(_path_of(row, slot)) == folded for row, *_ in rows
         )
         if not is_used:
             sample = _sample(path, sent[0])

@@ -1,11 +1,11 @@
-"""Bytes of an answer to JSON, however odd the bytes are.
+"""Parses the bytes of an answer to JSON, however odd they are: `parse_json`.
 
-The usual body takes msgspec's fast way. One that it refuses is read again by the standard
-library's parser with its hazards taken away: a byte-order mark, NaN and Infinity (no numbers in
+The usual body is parsed by msgspec, which is fast and strict. One that it refuses is parsed again
+by the standard library, without the hazards: a byte-order mark, NaN and Infinity (no numbers in
 JSON; they become None), control characters inside texts, lone surrogates, bytes that are no
-UTF-8, integers of thousands of digits and exponents past all sense (both kept as text), and
-several documents in one body (NDJSON, server-sent events), which come back as a list. A text
-that holds JSON is parsed as well. What would fill the memory is not parsed at all.
+UTF-8, integers of thousands of digits and exponents beyond reason (both kept as text), and
+several documents in one body (NDJSON, server-sent events), which are returned as a list. A text
+that holds JSON is parsed as well. A body whose values would fill the memory is not parsed at all.
 """
 
 from __future__ import annotations
@@ -25,8 +25,11 @@ from agentco_tui.text import plain
 from agentco_tui.text.patterns import lazy_pattern
 
 _MAX_INT_DIGITS: Final = 40
+"""An integer with more digits stays text."""
 _MAX_EXPONENT: Final = 400
-_HTML_LOOK: Final = 2_000
+"""A number of 10^401 and more, or 10^-401 and less, stays text."""
+_HTML_START: Final = 2_000
+"""Bytes of a body that are examined for signs of a web page."""
 
 _decode = msgspec.json.Decoder(float_hook=Decimal).decode
 _ESCAPES: Final = lazy_pattern(
@@ -40,15 +43,16 @@ _LINE: Final = lazy_pattern(r"([^\r\n]*+)(?:\r\n?|\n|\Z)")
 
 
 class BodyError(ValueError):
-    """The body is no JSON; `is_html` tells a web page (a proxy's, a login page) from mere noise."""
+    """The body is no JSON; `is_html` if it is a web page, such as a proxy's or a login page."""
 
     def __init__(self, reason: str, *, is_html: bool = False) -> None:
         super().__init__(reason)
-        self.reason, self.is_html = plain(reason), is_html
+        self.reason = plain(reason)
+        self.is_html = is_html
 
 
 class OverfullBodyError(BodyError):
-    """What the body holds would not fit into the memory that one answer may take."""
+    """The parsed body would take more memory than one answer may."""
 
 
 def parse_json(body: bytes) -> Json:
@@ -60,11 +64,9 @@ def parse_json(body: bytes) -> Json:
     _check_memory(body)
     try:
         with contextlib.suppress(ValueError, InvalidOperation):
-            found = _decode(body)
-            return _parse_json_inside(found) if type(found) is str else found
+            return _parse_json_inside(_decode(body))
         _check_memory(body, as_text=True)
-        found = _parse_text(body.decode("utf-8", "agentco-latin1"))
-        return _parse_json_inside(found) if type(found) is str else found
+        return _parse_json_inside(_parse_text(body.decode("utf-8", "agentco-latin1")))
     except RecursionError:
         raise BodyError("JSON that is nested too deeply") from None
 
@@ -74,11 +76,15 @@ def _parse_text(text: str) -> Json:
     text = text.lstrip("\ufeff").strip(" \t\r\n\0")
     # No encoder, terminal or request can take a lone surrogate.
     text = _ESCAPES.sub(lambda escape: escape[0] if escape[1] else "\\ufffd", text)
-    return _documents(text) if text else None
+    if not text:
+        return None
+    return _documents(text)
 
 
-def _parse_json_inside(text: str) -> Json:
-    """The JSON that a JSON text holds, read as tolerantly as a body; the text itself if none."""
+def _parse_json_inside(text: Json) -> Json:
+    """The JSON that a JSON text holds, read as tolerantly as a body; any other value unchanged."""
+    if type(text) is not str:
+        return text
     if text.lstrip("\ufeff \t\r\n")[:1] not in ("{", "["):
         return text
     with contextlib.suppress(ValueError, InvalidOperation):
@@ -90,17 +96,20 @@ def _parse_json_inside(text: str) -> Json:
 
 
 def looks_like_html(body: bytes) -> bool:
-    """True if the first bytes are those of a web page."""
-    start = body[:_HTML_LOOK].decode("utf-8", "replace").lstrip("\ufeff \t\r\n")
+    """Whether the first bytes are those of a web page."""
+    start = body[:_HTML_START].decode("utf-8", "replace").lstrip("\ufeff \t\r\n")
     return start.startswith("<") and _HTML.search(start) is not None
 
 
 def _no_json(text: str) -> BodyError:
-    if looks_like_html(text[: _HTML_LOOK * 2].encode("utf-8", "replace")):
+    """The error for a text that is no JSON, with what it seems to be."""
+    if looks_like_html(text[: _HTML_START * 2].encode("utf-8", "replace")):
         return BodyError("a web page, not JSON", is_html=True)
     if text.startswith("<"):
         return BodyError("XML or the like, not JSON")
-    return BodyError("JSON that is cut off or broken" if text[0] in "[{" else "no JSON")
+    if text.startswith(("[", "{")):
+        return BodyError("JSON that is cut off or broken")
+    return BodyError("no JSON")
 
 
 def _latin1_bytes(error: UnicodeError) -> tuple[str, int]:
@@ -112,30 +121,40 @@ def _latin1_bytes(error: UnicodeError) -> tuple[str, int]:
 codecs.register_error("agentco-latin1", _latin1_bytes)
 
 
+def _integer(digits: str) -> int | str:
+    """The integer; its text if it is too long."""
+    if len(digits) > _MAX_INT_DIGITS:
+        return digits
+    return int(digits)
+
+
 def _fraction(digits: str) -> Decimal | str:
+    """The number, exactly as written; its text if the exponent is beyond reason."""
     with contextlib.suppress(InvalidOperation):
         value = Decimal(digits)
-        return digits if abs(value.adjusted()) > _MAX_EXPONENT else value
+        if abs(value.adjusted()) <= _MAX_EXPONENT:
+            return value
     return digits
 
 
 _loads: Callable[[str], Json] = json.JSONDecoder(
-    parse_int=lambda digits: int(digits) if len(digits) <= _MAX_INT_DIGITS else digits,
-    parse_float=_fraction, parse_constant=lambda _name: None, strict=False,
-).decode  # fmt: skip
+    parse_int=_integer, parse_float=_fraction, parse_constant=lambda _name: None, strict=False
+).decode
 
 
 def _documents(text: str) -> Json:
     """The JSON in a text; a list of all documents in server-sent events, or in lines of their own.
 
-    What is no JSON among several stays text, and costs only itself.
+    A document that is no JSON stays text, unless most of them are none. Raises BodyError.
     """
     with contextlib.suppress(ValueError):
         return _loads(text)
     is_stream = _SSE_LINE.match(text) is not None
-    found: list[Json] = []
+    documents: list[Json] = []
     data: list[str] = []
+    """The lines of the event that is being read."""
     broken = 0
+    """How many documents are no JSON."""
     for line in _LINE.finditer(f"{text}\n"):
         if is_stream and line[1].startswith("data:"):
             data.append(line[1][5:].removeprefix(" "))
@@ -144,43 +163,55 @@ def _documents(text: str) -> Json:
             if data and not _SSE_LINE.match(line[1]):
                 raise _no_json(text)
             continue
-        whole = "\n".join(data) if is_stream else line[1].strip(" \t\x1e,")
+        document = line[1].strip(" \t\x1e,")
+        if is_stream:
+            document = "\n".join(data)
         data.clear()
-        if whole.strip() in ("", "[DONE]"):
+        if document.strip() in ("", "[DONE]"):
             continue
         try:
-            found.append(_loads(whole))
+            documents.append(_loads(document))
         except ValueError:
             broken += 1
-            found.append(whole)
-        if not is_stream and broken > 3 and broken > len(found) // 2:
+            documents.append(document)
+        if not is_stream and broken > 3 and broken > len(documents) // 2:
             raise _no_json(text)
-    objects = sum(isinstance(each, (dict, list)) for each in found)
-    is_list = len(found) > 1 and objects > broken and isinstance(found[0], (dict, list))
-    if not (objects if is_stream else is_list):
-        raise _no_json(text)
-    return found
+    objects = sum(isinstance(each, (dict, list)) for each in documents)
+    if is_stream and objects > 0:
+        return documents
+    if len(documents) > 1 and objects > broken and isinstance(documents[0], (dict, list)):
+        return documents
+    raise _no_json(text)
 
 
-# A body has its cap, but `[{},{},…` becomes thirty times its size in Python's objects. Counting the
-# bytes that begin objects, lists and values takes a millisecond for four megabytes, and tells
-# enough. Signs inside texts are counted too, so that prose seems larger than it is.
-_MOST_MEMORY: Final = 120_000_000  # bytes that a body may take together with what it is parsed to
-_SMALL: Final = 256 * 1024  # bytes: no body up to here can come to more than a fifth of that
+# The size of a body is limited, but `[{},{},…` becomes thirty times as large as Python's objects.
+# Counting the bytes that begin objects, lists and values takes a millisecond for four megabytes,
+# and is exact enough. Signs inside texts are counted too, so that prose seems larger than it is.
+_MOST_MEMORY: Final = 120_000_000
+"""Bytes that a body and the objects parsed from it may take together."""
+_SMALL: Final = 256 * 1024
+"""Bytes: a body up to this size takes at most a fifth of `_MOST_MEMORY`, and is not checked."""
 _MEMORY_COSTS: Final = ((b"{", 170), (b"[", 80), (b",", 75), (b".", 50))
 """Bytes for an object, a list, a further value, a fraction, as measured with CPython 3.11."""
+_LINE_COST: Final = 75
+"""Bytes for a line of a text that may be parsed line by line."""
 
 
 def _check_memory(body: bytes, *, as_text: bool = False) -> None:
-    """Raise OverfullBodyError if the body and what is parsed from it take more than may be.
+    """Raise OverfullBodyError if the body and its parsed values would take too much memory.
 
-    `as_text`: the body is to become one text first, which is then parsed, maybe line by line.
+    `as_text`: the body is decoded to one text first, which is then parsed, maybe line by line.
     """
     size = len(body)
     if size <= _SMALL:
         return
-    # One letter that is no ASCII makes all of its text wider.
-    total = size + (1 if body.isascii() else 4) * size * (2 if as_text else 1)
-    total += sum(cost * body.count(sign) for sign, cost in _MEMORY_COSTS)
-    if total + as_text * 75 * body.count(b"\n") > _MOST_MEMORY:
+    texts = size
+    if not body.isascii():
+        texts *= 4  # one letter that is no ASCII makes all of its text wider
+    if as_text:
+        texts *= 2
+    values = sum(cost * body.count(sign) for sign, cost in _MEMORY_COSTS)
+    if as_text:
+        values += _LINE_COST * body.count(b"\n")
+    if size + texts + values > _MOST_MEMORY:
         raise OverfullBodyError("more values than fit into memory")

@@ -1,7 +1,9 @@
 """Applies a profile's mapping: names, units and status words that are special to one platform.
 
-A `Mapped` is what the profile says; a `ProfileMapping` changes each `Kind` of record accordingly
-before answers are read by it. The settings:
+`MappingSettings` holds the settings of the profile. A `ProfileMapping` changes each `Kind`
+accordingly before answers are read by it; a `Kind` is the description of one kind of record: the
+names of its fields, and how a record is built of a `Row` (the values of one object by our names).
+The settings:
 
 [profiles.prod.fields.agent_budget]
 spent = "usage.cost_cents"          # a path (see `field_path`), tried before all of our names
@@ -35,8 +37,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from agentco_tui.model import Activity, Agent, AgentState, Alert, Record, Severity, Task, TaskState
-from agentco_tui.reading.field_names import MINOR, Unit, fold
-from agentco_tui.reading.field_path import parse_field_path
+from agentco_tui.reading.field_names import MINOR, Unit
+from agentco_tui.reading.field_path import FieldPath, fold_path, parse_field_path
 from agentco_tui.reading.json_access import Json, keys_of
 from agentco_tui.reading.name_index import Field
 from agentco_tui.reading.schema import Build, DecodeContext, Kind, Row, Table
@@ -57,7 +59,7 @@ NULL: Final = "null"
 """The setting that says what a status of null means."""
 
 
-class Mapped(Struct, frozen=True):
+class MappingSettings(Struct, frozen=True):
     """The mapping of one profile, as it was written."""
 
     fields: dict[str, dict[str, str]] = {}
@@ -89,7 +91,8 @@ def _states_by_word(states: type[E], words: Mapping[str, tuple[str, ...]]) -> di
 Restate: TypeAlias = Callable[[Any, Row, str | None], Any]
 """Returns a record with the state that a profile's words give it.
 
-The last argument is the state that null means, if the record's status is null."""
+The arguments are the record, the row it was built of, and the state that null means; the last one
+is None unless the record's status is null."""
 
 
 class ProfileMapping:
@@ -98,20 +101,22 @@ class ProfileMapping:
     Raises KeyError or ValueError for an unknown unit or state and for a malformed path.
     """
 
-    def __init__(self, told: Mapped) -> None:
-        self.told = told
-        power = None if told.unit is None else UNITS[told.unit]
-        self.unit = Unit(power, told.currency)
-        """The unit of sums for which nothing else tells one."""
-        for names in told.fields.values():
+    def __init__(self, settings: MappingSettings) -> None:
+        self.settings = settings
+        power: int | None = None
+        if settings.unit is not None:
+            power = UNITS[settings.unit]
+        self.unit = Unit(power, settings.currency)
+        """The unit of sums for which nothing else declares one."""
+        for names in settings.fields.values():
             for path in names.values():
                 parse_field_path(path)
-        self._task_states = _states_by_word(TaskState, told.status)
-        self._agent_states = _states_by_word(AgentState, told.agent_status)
-        self._severities = _states_by_word(Severity, told.severity)
+        self._task_states = _states_by_word(TaskState, settings.status)
+        self._agent_states = _states_by_word(AgentState, settings.agent_status)
+        self._severities = _states_by_word(Severity, settings.severity)
         self._open_by_word = {
             fold_word(word): OPEN[state]
-            for state, words in told.alert_status.items()
+            for state, words in settings.alert_status.items()
             for word in words
         }
         self._mapped_kinds: dict[str, Kind[Any]] = {}
@@ -119,7 +124,7 @@ class ProfileMapping:
 
     def kind(self, kind: Kind[R]) -> Kind[R]:
         """The kind with this profile's changes; `kind` itself if the profile has no mapping."""
-        if self.told == NO_MAPPING:
+        if self.settings == NO_MAPPING:
             return kind
         mapped = self._mapped_kinds.get(kind.name)
         if mapped is None:
@@ -129,7 +134,7 @@ class ProfileMapping:
 
     def _changed(self, kind: Kind[R]) -> Kind[R]:
         """A copy of the kind with the profile's names, unit and status words."""
-        names = self.told.fields.get(kind.name, {})
+        names = self.settings.fields.get(kind.name, {})
         mapped = kind.with_mapping(names)
         mapped.unit = self.unit
         if "status" in names:
@@ -145,19 +150,23 @@ class ProfileMapping:
 
     def _restating(self, kind: Kind[Any]) -> Build[Any]:
         """The function that builds records of a kind, with the states of the profile's words."""
-        null_state = self.told.null_status.get(kind.name)
+        null_state = self.settings.null_status.get(kind.name)
         restate = self._restater(kind.name, has_null_state=bool(null_state))
         if restate is None:
             return kind.build
-        is_mapped = "status" in self.told.fields.get(kind.name, {})
-        paths = _status_paths(kind) if null_state else []
+        is_mapped = "status" in self.settings.fields.get(kind.name, {})
+        paths: list[FieldPath] = []
+        if null_state:
+            paths = _status_paths(kind)
         build = kind.build
 
         def build_restated(row: Row, context: DecodeContext) -> Any:
             record = build(row, context)
             has_status = not is_mapped and getattr(record, "status", None) is not None
             is_null = not has_status and any(_leads_to_null(row.obj, path) for path in paths)
-            return restate(record, row, null_state if is_null else None)
+            if is_null:
+                return restate(record, row, null_state)
+            return restate(record, row, None)
 
         return build_restated
 
@@ -192,7 +201,9 @@ class ProfileMapping:
         if agent.status is None:
             return agent
         state = self._agent_states.get(fold_word(agent.status))
-        return agent if state is None else replace(agent, state=state)
+        if state is None:
+            return agent
+        return replace(agent, state=state)
 
     def _restated_alert(self, alert: Alert, row: Row, null_state: str | None) -> Alert:
         severity = self._severity_of(row)
@@ -216,7 +227,9 @@ class ProfileMapping:
     def _severity_of(self, row: Row) -> Severity | None:
         """The severity that the profile's words give a row; None if they say nothing about it."""
         word = row.values.get("severity")
-        return None if word is None else self._severities.get(fold_word(word))
+        if word is None:
+            return None
+        return self._severities.get(fold_word(word))
 
 
 def _with_flags_as_words(field: Field) -> Field:
@@ -227,21 +240,21 @@ def _with_flags_as_words(field: Field) -> Field:
 
     def read(raw: Json) -> Any:
         if type(raw) is bool:
-            return safe("true" if raw else "false")
+            return safe(str(raw).lower())
         return reader(raw)
 
     return field._replace(reader=read)
 
 
-def _status_paths(kind: Kind[Any]) -> list[tuple[str | int, ...]]:
+def _status_paths(kind: Kind[Any]) -> list[FieldPath]:
     """The folded paths under which a kind has its status: the mapped one, else plain names."""
     fields = [field for field in kind.table.fields if field.slot == "status"]
     mapped = [field.path for field in fields if field.path is not None]
     paths = mapped or [(name,) for field in fields for name, _ in field.names_with_sources()]
-    return [tuple(part if isinstance(part, int) else fold(part) for part in path) for path in paths]
+    return [fold_path(path) for path in paths]
 
 
-def _leads_to_null(value: Json, path: tuple[str | int, ...]) -> bool:
+def _leads_to_null(value: Json, path: FieldPath) -> bool:
     """Whether the value at a path, or one on the way to it, is null; a missing key is no null."""
     for part in path:
         if value is None:
@@ -251,16 +264,18 @@ def _leads_to_null(value: Json, path: tuple[str | int, ...]) -> bool:
                 return False
             value = value[part]
             continue
-        keys = keys_of(value, part) if type(value) is dict else ()
+        if type(value) is not dict:
+            return False
+        keys = keys_of(value, part)
         if not keys:
             return False
         value = value[keys[0]]
     return value is None
 
 
-NO_MAPPING: Final = Mapped()
+NO_MAPPING: Final = MappingSettings()
 AS_SENT: Final = ProfileMapping(NO_MAPPING)
-"""The mapping of a profile without one: kinds stay unchanged."""
+"""The mapping of a profile without one: it leaves all kinds unchanged."""
 
 
 def field_names(kind: Kind[Any]) -> tuple[str, ...]:
@@ -268,7 +283,7 @@ def field_names(kind: Kind[Any]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(slot for slot, *_ in kind.table.fields if " " not in slot))
 
 
-def mapped_paths(mapping: ProfileMapping, kind: Kind[Any]) -> dict[str, tuple[str | int, ...]]:
+def mapped_paths(mapping: ProfileMapping, kind: Kind[Any]) -> dict[str, FieldPath]:
     """The paths to which a profile maps our fields of one kind, by our name."""
-    names = mapping.told.fields.get(kind.name, {})
+    names = mapping.settings.fields.get(kind.name, {})
     return {slot: parse_field_path(written) for slot, written in names.items()}

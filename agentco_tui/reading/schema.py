@@ -11,12 +11,12 @@
 An example with two fields:
 
 >>> from agentco_tui.reading.values.money import money_field
->>> from agentco_tui.reading.values.scalar import named
+>>> from agentco_tui.reading.values.scalar import to_name
 >>> fields = [
 ...     Field("name", '''
 ...         name                  # most platforms
 ...         company_name          # names beside ids
-...     ''', named),
+...     ''', to_name),
 ...     money_field("spent", "spent usage.cost  # an invented platform"),
 ... ]
 >>> table = Table(fields)
@@ -74,10 +74,7 @@ import msgspec
 from agentco_tui.model import Moment, Record, Ref
 from agentco_tui.reading.field_names import NO_UNIT, Unit, fold
 from agentco_tui.reading.field_path import FieldPath, parse_field_path
-from agentco_tui.reading.json_access import (
-    Json,
-    remove_paths,
-)
+from agentco_tui.reading.json_access import Json, remove_paths
 from agentco_tui.reading.name_index import Candidate, Field, NameIndex, Plan, contradictory_keys
 from agentco_tui.reading.reader_result import EMPTY, Incomplete
 from agentco_tui.text import SafeText, safe
@@ -89,7 +86,9 @@ Values: TypeAlias = dict[str, Any]
 
 
 _CONTAINERS: Final = frozenset((dict, list))
+"""Types of values that hold others."""
 _SPECIAL_RESULTS: Final = frozenset((type(None), type(EMPTY), Incomplete))
+"""Types of a reader's results that are no plain values."""
 
 
 class UnreadableRecord(ValueError):  # noqa: N818 - counted and shown; the request does not fail
@@ -100,7 +99,7 @@ class UnreadableRecord(ValueError):  # noqa: N818 - counted and shown; the reque
 
 
 class Row(NamedTuple):
-    """What was read of one object."""
+    """The values that were read of one object, and the fields that were not read."""
 
     values: Values
     """By slot."""
@@ -156,7 +155,9 @@ class Table:
             elif value is not EMPTY:
                 unread[key] = raw
                 values[slot] = value.value
-        chosen = _read_contested(plan, obj, values, unread) if plan.contested else {}
+        chosen: Mapping[str, Candidate] = {}
+        if plan.contested:
+            chosen = _read_contested(plan, obj, values, unread)
         for key in plan.unknown_keys:
             unread[key] = obj[key]
         return Row(values, unread, obj, plan, chosen)
@@ -180,7 +181,9 @@ def _read_contested(
                 if type(raw) not in _CONTAINERS:
                     continue
                 raw, candidate = candidate.find_value(raw)  # noqa: PLW2901
-            value = None if raw is None else candidate.reader(raw)
+            if raw is None:
+                continue
+            value = candidate.reader(raw)
             if value is None:
                 continue
             if type(value) is Incomplete:
@@ -200,10 +203,12 @@ def _read_contested(
                         read_paths.setdefault(other.key, []).append(())
             break
     for key in plan.contested_keys:
+        paths = read_paths.get(key, ())
+        if () in paths:
+            continue  # all of the value was read
         rest = obj[key]
-        paths = read_paths.get(key)
-        if paths is not None:
-            rest = None if () in paths else remove_paths(rest, paths)
+        if paths:
+            rest = remove_paths(rest, paths)
         if rest is not None and rest != "":
             unread[key] = rest
     return chosen
@@ -213,24 +218,24 @@ def _read_contested(
 
 
 class DecodeContext(msgspec.Struct, frozen=True, kw_only=True):
-    """What a record may need to know of the answer that it came in."""
+    """What the rest of an answer says about each of its records."""
 
     names: Mapping[str, SafeText] = {}
     """Names of other records in the same answer, by id (`included`, sideloaded lists)."""
     unit: Unit = NO_UNIT
     """The unit of all sums, if the answer declares it once: `{"currency": "EUR", "data": []}`."""
     is_root: bool = False
-    """True if the record is the whole body: then `timestamp` is the answer's time."""
+    """True if the record is the whole body: then its `timestamp` is the time of the answer."""
     key: str | None = None
     """The key of the record in a map of records; None in a list."""
     survey: Any = None
-    """What `Kind.survey` found in all rows of the answer."""
+    """The result of `Kind.survey` for all rows of the answer."""
     path: str = ""
     """The name of the list that the record is in: "agents", "data", or "" in a bare list."""
     trace_start: Moment | None = None
-    """When the trace began that a step is in."""
+    """When the trace began, if the record is one of its steps."""
 
-    def named(self, ref: Ref | None) -> Ref | None:
+    def with_name(self, ref: Ref | None) -> Ref | None:
         """`ref` with its name filled in from `names`, if it has an id and no name."""
         if ref is None or ref.name is not None or ref.id is None:
             return ref

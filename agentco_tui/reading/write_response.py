@@ -343,7 +343,7 @@ def _word_in(value: Json, words: frozenset[str]) -> bool:
 def _message(layers: Sequence[_Layer], failed: Sequence[_Layer]) -> SafeText | None:
     """The platform's words: of the failure, of a partial failure, else any message; or None."""
     for layer in failed:
-        error = error_in(layer).told
+        error = error_in(layer).text
         if error:
             return error
     for layer in layers:
@@ -351,7 +351,7 @@ def _message(layers: Sequence[_Layer], failed: Sequence[_Layer]) -> SafeText | N
             # A success may carry a partial failure, such as `agentError`.
             if not value or not fold(key).endswith("error"):
                 continue
-            error = error_in({"error": value}).told
+            error = error_in({"error": value}).text
             if error:
                 return safe(f"{key}: {error}")
     for name in _MESSAGE_NAMES:

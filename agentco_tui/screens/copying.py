@@ -23,7 +23,7 @@ from agentco_tui.live.feeds import NO_LOG_FILTER, ActivityFilter
 from agentco_tui.live.fetch import ACTIVITY_LIMIT
 from agentco_tui.live.record_export import as_json, kind_of
 from agentco_tui.model import Activity, Agent, Budget, BudgetScope, Company, Record, Task
-from agentco_tui.reading.kinds import PATHS, mappable
+from agentco_tui.reading.kinds import PATHS, mappable_kinds
 from agentco_tui.reading.unknown_fields import WHOLE, as_extra
 from agentco_tui.screens.base_frame import BaseFrame
 from agentco_tui.screens.detail_pane import link_to, whole_title
@@ -83,7 +83,7 @@ def choose(frame: BaseFrame, record: Record, what: str | None) -> None:
             return
         if letter == "s":
             try:
-                asked = mappable()[kind], PATHS[kind], filters, sent_id
+                asked = mappable_kinds()[kind], PATHS[kind], filters, sent_id
                 found = await workspace.client.as_sent(*asked)
             except ApiError as error:
                 frame.say(str(error), bad=True)

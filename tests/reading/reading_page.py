@@ -8,7 +8,7 @@ from typing import Any
 
 from agentco_tui.reading.envelope import WRAPPERS
 from agentco_tui.reading.field_meanings import MEANINGS
-from agentco_tui.reading.kinds import mappable
+from agentco_tui.reading.kinds import mappable_kinds
 from agentco_tui.reading.kinds.figures import PERIODS
 from agentco_tui.reading.schema import Kind
 
@@ -124,7 +124,7 @@ def page() -> str:
         "Answers with their truth are in `tests/reading/bodies/`.\n",
     ]
     same: dict[object, dict[str, Kind[Any]]] = {}
-    for name, kind in mappable().items():
+    for name, kind in mappable_kinds().items():
         same.setdefault(tuple(map(id, kind.table.fields)), {})[name] = kind
     parts += [_kinds(kinds) for kinds in same.values()]
     return "\n".join(parts)

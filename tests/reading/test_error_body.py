@@ -34,10 +34,10 @@ def test_fields_are_part_of_the_message_and_at_most_five_of_them() -> None:
 
 def test_the_code_goes_in_brackets() -> None:
     assert (
-        told({"code": "approval_expired", "message": "too late"}).told
+        told({"code": "approval_expired", "message": "too late"}).text
         == "too late [approval_expired]"
     )
-    assert ErrorBody().told is None
+    assert ErrorBody().text is None
 
 
 @pytest.mark.parametrize(

@@ -12,12 +12,12 @@ PATHS: Final[Mapping[str, str]] = {
     "company_budget": "/api/budget/companies", "agent_budget": "/api/budget/agents",
     "budget": "/api/budget", "alert": "/api/budget/alerts", "activity": "/api/activity",
 }  # fmt: skip
-"""What is asked for a list of each kind."""
+"""The path of the request for a list of each kind."""
 
 
-def mappable() -> dict[str, Kind[Any]]:
-    """The kinds by the names that a profile and `doctor --fields` use."""
-    # They import us.
+def mappable_kinds() -> dict[str, Kind[Any]]:
+    """The kinds whose fields a profile may map, by their names in it and in `doctor --fields`."""
+    # Imported late, because these modules are parts of this package.
     from agentco_tui.reading.kinds import activity, agent, alert, budget, company, task  # noqa: PLC0415
 
     budgets = (budget.COMPANY_BUDGETS, budget.AGENT_BUDGETS, budget.WHOLE)

@@ -1,4 +1,13 @@
-"""Entries of the activity log."""
+"""Entries of the activity log: the names of their fields, and how an `Activity` is built.
+
+`ACTIVITY` is the description by which entries are read. In `FIELDS`, each `Field(slot, names,
+reader)` lists the names under which platforms send one of our fields (its *slot*), best first, and
+the function that reads a raw value; after `#` come the platforms that use the names. `_build` makes
+an `Activity` of a `Row`, the values of one object by slot.
+
+An entry may name an *agent*, an *actor* who did it (a person, or the agent again), and a *target*
+that it was done to. These are sorted out by the types that the entry gives them.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +16,31 @@ from typing import Any, Final
 from agentco_tui.model import Activity, Ref, Severity
 from agentco_tui.reading.field_names import word_set
 from agentco_tui.reading.json_access import Json, get_field
-from agentco_tui.reading.kinds.common_fields import content_id, record, ref_of, references
+from agentco_tui.reading.kinds.common_fields import (
+    content_id,
+    make_record,
+    ref_of,
+    reference_fields,
+)
 from agentco_tui.reading.name_index import Field
 from agentco_tui.reading.reader_result import Incomplete
 from agentco_tui.reading.schema import DecodeContext, Kind, Row, UnreadableRecord
-from agentco_tui.reading.values.reference import COMPANY, joined, to_id, to_ref, to_ref_name
-from agentco_tui.reading.values.scalar import text_only, word
+from agentco_tui.reading.values.reference import COMPANY, join_refs, to_id, to_ref, to_ref_name
+from agentco_tui.reading.values.scalar import to_text_only, to_word
 from agentco_tui.reading.values.status_word import fold_word, severity, verb_severity
 from agentco_tui.reading.values.time import to_moment
-from agentco_tui.text import SafeText, safe
+from agentco_tui.text import SafeText, plain, safe
 
 
 def _outcome(raw: Json) -> Any:
-    if type(raw) is bool:
-        return safe("ok" if raw else "failed")
-    return word(raw) if type(raw) is str else None
+    """The word for how it ended, also of a flag such as `success`."""
+    if raw is True:
+        return plain("ok")
+    if raw is False:
+        return plain("failed")
+    if type(raw) is str:
+        return to_word(raw)
+    return None
 
 
 _AGENT: Final = "agent ai_agent bot assistant worker employee"
@@ -49,66 +68,71 @@ FIELDS: Final = (
         {message,content,body}.{text,string_value}
         {json_payload,data,payload}.{message,msg,text}
         activity
-        """, text_only),
+        """, to_text_only),
     Field("verb", """
         action verb event_type event     # paperclip, GitHub, LibreFang; OpenFang, Okta
         operation {activity,action}_type event_name
         type                             # OpenAI audit logs, Stripe events
-        """, word),
-    Field("verb", "events[0].name # Google Workspace", word, path=("events", 0, "name")),
-    Field("verb", "kind event.{action,type,name} activity", word),
-    *references("agent", _AGENT),
-    *references("actor", "actor user performed_by initiator author principal responsible_user",
-                more="by who triggered_by decided_by created_by",
-                id_names="user_guid  # GitHub, OpenAI, Okta; paperclip"),
+        """, to_word),
+    Field("verb", "events[0].name # Google Workspace", to_word, path=("events", 0, "name")),
+    Field("verb", "kind event.{action,type,name} activity", to_word),
+    *reference_fields("agent", _AGENT),
+    *reference_fields(
+        "actor", "actor user performed_by initiator author principal responsible_user",
+        more="by who triggered_by decided_by created_by",
+        id_names="user_guid  # GitHub, OpenAI, Okta; paperclip",
+    ),
     Field("actor_name", "username", to_ref_name),
     Field("actor_type", """
         {actor,principal}_type actor_kind  # paperclip
         {actor,performed_by,by,initiator,author,principal}.{type,kind}
-        """, word),
-    *references("company", COMPANY),
-    *references("task", "task issue job", id_names="issue_identifier  # paperclip"),
+        """, to_word),
+    *reference_fields("company", COMPANY),
+    *reference_fields("task", "task issue job", id_names="issue_identifier  # paperclip"),
     Field("task_name", "{task,issue}_title  # paperclip", to_ref_name),
-    *references("target", "target object resource entity subject", more="# paperclip, Workday"),
+    *reference_fields(
+        "target", "target object resource entity subject", more="# paperclip, Workday"
+    ),
     Field("target_type", "{target,object,resource,entity,subject}{_type,.type,.kind}  # paperclip",
-          word),
+          to_word),
     Field("severity", """
         severity level log_level severity_text  # Google Cloud logging, paperclip, OpenTelemetry
         importance sev lvl log.{level,severity}
-        """, word),
+        """, to_word),
     Field("outcome", "outcome outcome.result status result success ok event.outcome  # LibreFang",
           _outcome),
 )  # fmt: skip
 
+# The types of an actor or a target that mean an agent, a task or a company.
 _AGENTS: Final = word_set(_AGENT)
 _TASKS: Final = word_set("task issue job todo")
 _COMPANIES: Final = word_set(COMPANY)
 
 
 def _build(row: Row, context: DecodeContext) -> Activity:
+    """The entry in a row; raises UnreadableRecord if no field of it is known."""
     values = row.values
-    told_id = values.get("id") or context.key
-    if told_id is None and not values:
+    entry_id = values.get("id") or context.key
+    is_id_derived = entry_id is None
+    if is_id_derived and not values:
         raise UnreadableRecord("an entry of which no field is known")
     verb: SafeText | None = values.get("verb")
     if verb is not None:
-        _read_under_the_verb(row, verb)
+        _read_below_verb(row, verb)
     agent, actor, company, task, target = (
         ref_of(values, slot, context) for slot in ("agent", "actor", "company", "task", "target")
     )
     actor_type = fold_word(values.get("actor_type") or "")
-    is_same = actor is not None and agent is not None and (
-        actor.id == agent.id is not None or actor.name == agent.name is not None
-    )  # fmt: skip
-    is_other = agent is not None and actor is not None and None not in (agent.id, actor.id)
-    if actor is not None and (is_same or (actor_type in _AGENTS and not is_other)):
-        agent, actor = joined(agent, actor), None
+    if actor is not None and _is_the_agent(actor, actor_type, agent):
+        agent = join_refs(agent, actor)
+        actor = None
     elif actor is None and actor_type and agent is None:
         actor = Ref(None, values["actor_type"])
     target_type = fold_word(values.get("target_type") or "")
     if target is not None:
         if target_type in _TASKS:
-            task, target = joined(task, target), None
+            task = join_refs(task, target)
+            target = None
         elif target_type in _COMPANIES and company is None:
             company = target
         elif target_type in _AGENTS and agent is None and actor is not None:
@@ -117,10 +141,12 @@ def _build(row: Row, context: DecodeContext) -> Activity:
     is_derived = level is Severity.UNKNOWN
     if is_derived:
         level = verb_severity(verb or "", values.get("outcome", ""))
-    return record(
+    if is_id_derived:
+        entry_id = content_id("entry", row.obj)
+    return make_record(
         Activity, row, context,
-        id=told_id if told_id is not None else content_id("entry", row.obj),
-        id_derived=told_id is None,
+        id=entry_id,
+        id_derived=is_id_derived,
         severity=level,
         severity_derived=is_derived and level is not Severity.UNKNOWN,
         agent=agent,
@@ -131,8 +157,26 @@ def _build(row: Row, context: DecodeContext) -> Activity:
     )  # fmt: skip
 
 
-def _read_under_the_verb(row: Row, verb: str) -> None:
-    """What stands under a key equal to the verb: OpenAI's `"project.archived": {"id": …}`."""
+def _is_the_agent(actor: Ref, actor_type: str, agent: Ref | None) -> bool:
+    """Whether the actor of an entry is its agent, by id or name, or by the actor's type.
+
+    An actor that is called an agent is not the entry's agent if both have ids, which then differ.
+    """
+    if agent is None:
+        return actor_type in _AGENTS
+    has_same_id = agent.id is not None and actor.id == agent.id
+    has_same_name = agent.name is not None and actor.name == agent.name
+    if has_same_id or has_same_name:
+        return True
+    both_have_ids = agent.id is not None and actor.id is not None
+    return actor_type in _AGENTS and not both_have_ids
+
+
+def _read_below_verb(row: Row, verb: str) -> None:
+    """Add the text and target under a key equal to the verb: `"project.archived": {"id": …}`.
+
+    OpenAI's audit log sends them so.
+    """
     inner = row.unread.get(verb)
     if type(inner) is not dict:
         return
@@ -141,11 +185,16 @@ def _read_under_the_verb(row: Row, verb: str) -> None:
         row.values.setdefault("text", safe(words))
     if not row.values.keys().isdisjoint(("task", "task_id", "target", "target_id")):
         return
-    found = to_ref(inner)
-    found = found.value if type(found) is Incomplete else found
-    if isinstance(found, Ref):
-        kind = fold_word(verb).replace(".", "_").partition("_")[0]
-        row.values["task" if kind in _TASKS else "target"] = found
+    ref = to_ref(inner)
+    if type(ref) is Incomplete:
+        ref = ref.value
+    if not isinstance(ref, Ref):
+        return
+    subject = fold_word(verb).replace(".", "_").partition("_")[0]
+    slot = "target"
+    if subject in _TASKS:
+        slot = "task"
+    row.values[slot] = ref
 
 
 ACTIVITY: Final[Kind[Activity]] = Kind(

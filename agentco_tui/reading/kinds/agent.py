@@ -1,4 +1,11 @@
-"""Agents of a company."""
+"""Agents of a company: the names of their fields, and how an `Agent` is built.
+
+`AGENTS` is the description by which agents are read. In `FIELDS`, each `Field(slot, names, reader)`
+lists the names under which platforms send one of our fields (its *slot*), best first, and the
+function that reads a raw value; after `#` come the platforms that use the names. `_build` makes an
+`Agent` of a `Row`, the values of one object by slot; `DecodeContext` is what the rest of the answer
+says about it, such as a unit of sums.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +14,16 @@ from typing import Any, Final
 
 from agentco_tui.model import Agent, AgentState, Money
 from agentco_tui.reading.json_access import Json
-from agentco_tui.reading.kinds.common_fields import CREATED, ids, record, ref_of, references
+from agentco_tui.reading.kinds.common_fields import (
+    CREATED,
+    id_field,
+    make_record,
+    ref_of,
+    reference_fields,
+)
 from agentco_tui.reading.name_index import Field
 from agentco_tui.reading.reader_result import Incomplete
-from agentco_tui.reading.schema import DecodeContext, Kind, Row
+from agentco_tui.reading.schema import DecodeContext, Kind, Row, Values
 from agentco_tui.reading.values.money import (
     UNIT_FIELDS,
     declared_unit,
@@ -19,10 +32,17 @@ from agentco_tui.reading.values.money import (
     to_money,
 )
 from agentco_tui.reading.values.reference import COMPANY
-from agentco_tui.reading.values.scalar import flag, named, text_only, to_count, to_decimal, word
+from agentco_tui.reading.values.scalar import (
+    to_count,
+    to_decimal,
+    to_flag,
+    to_name,
+    to_text_only,
+    to_word,
+)
 from agentco_tui.reading.values.status_word import agent_state
 from agentco_tui.reading.values.time import to_moment
-from agentco_tui.text import SafeText, safe
+from agentco_tui.text import SafeText, plain, safe
 
 _SMALLEST_COIN: Final = Decimal("0.01")
 """No sum is owed below this: -1 in a smaller unit says "no limit"."""
@@ -30,32 +50,41 @@ _SMALLEST_COIN: Final = Decimal("0.01")
 
 def _trust(raw: Json) -> Any:
     """A score: the number as sent, also of "85 %", or a word such as "green"."""
-    number = to_decimal(raw.strip().removesuffix("%") if type(raw) is str else raw)
-    return text_only(raw) if number is None else number
+    digits = raw
+    if type(raw) is str:
+        digits = raw.strip().removesuffix("%")
+    number = to_decimal(digits)
+    if number is None:
+        return to_text_only(raw)
+    return number
 
 
 def _model(raw: Json) -> Any:
-    """A model's name; of a list of them the first."""
-    if type(raw) is list and raw and type(raw[0]) is str:
-        return Incomplete(safe(raw[0])) if len(raw) > 1 else safe(raw[0])
-    return text_only(raw)
+    """A model's name; of a list of them the first, which is Incomplete if there are others."""
+    if type(raw) is not list or not raw or type(raw[0]) is not str:
+        return to_text_only(raw)
+    first = safe(raw[0])
+    if len(raw) > 1:
+        return Incomplete(first)
+    return first
 
 
 _SEEN: Final = "last_{heartbeat,active,seen,activity}"
+"""Names of the time when an agent was last active."""
 FIELDS: Final = (
-    ids("agent_id  # paperclip; OpenFang on create, ElevenLabs",
-        "agent_uuid assistant_id bot_id s_id  # LangGraph, Copilot Studio, Dust"),
+    id_field("agent_id  # paperclip; OpenFang on create, ElevenLabs",
+             "agent_uuid assistant_id bot_id s_id  # LangGraph, Copilot Studio, Dust"),
     Field("name", """
         display_name name agent_name     # Google, Azure, BambooHR; most platforms
         full_name label username title metadata.name  # Kubernetes
         descriptor                       # Workday
-        """, named),
+        """, to_name),
     Field("role", """
         role agent_role role_name        # paperclip
         job_title position function title  # BambooHR
         business_title                   # Workday
-        """, named),
-    *references("company", f"{COMPANY} employer"),
+        """, to_name),
+    *reference_fields("company", f"{COMPANY} employer"),
     Field("trust", """
         trust_score trust trust_{level,rating} reputation{,_score} score
         {trust,trust_score,reputation}.{score,value,current,level}
@@ -66,20 +95,20 @@ FIELDS: Final = (
         agent_status current_status lifecycle_state run_state phase availability
         {status,state}.{state,status,phase,name,value,code} runtime.{status,state}
         connection_state                 # Buildkite agents
-        """, word),
-    Field("status_text", "status_{name,label,text,display} state_name", word),
-    Field("paused", "{is_,}paused suspended  # GitLab runners", flag),
-    Field("enabled", "{is_,}{enabled,active,online}", flag),
+        """, to_word),
+    Field("status_text", "status_{name,label,text,display} state_name", to_word),
+    Field("paused", "{is_,}paused suspended  # GitLab runners", to_flag),
+    Field("enabled", "{is_,}{enabled,active,online}", to_flag),
     Field("pause_reason", """
         pause{,d}_reason {suspend,status}_reason {status,state}.{pause_reason,reason}  # paperclip
-        """, text_only),
+        """, to_text_only),
     Field("model", """
         model{,_name,_id} llm{,_model} language_model  # OpenAI; OpenFang
         {model,llm}.{model,name,model_name,id,model_id,display_name}  # OpenFang detail
         {config,adapter_config,settings,runtime,llm_config}.{model,model_name,model_id,llm}
         """, _model),
     Field("provider", "{model_,llm_,}provider {model,llm}.{provider,vendor}  # OpenFang",
-          text_only),
+          to_text_only),
     Field("tasks_completed", """
         {,stats.,metrics.,performance.}{tasks_{completed,done,finished},completed_tasks}
         completed_{task_,tasks_,}count {num_,total_}tasks_completed tasks_completed_count
@@ -109,30 +138,27 @@ FIELDS: Final = (
 
 
 def _build(row: Row, context: DecodeContext) -> Agent:
+    """The agent in a row of an answer; raises UnreadableRecord if it has no id."""
     values = row.values
-    status: SafeText | None = values.get("status") or values.get("status_text")
-    if status is not None and status.isdigit() and "status_text" in values:
-        status = values["status_text"]
-    state = agent_state(status) if status is not None else None
-    # Flags serve where no word does; who is paused may still be called active.
-    if values.get("paused") is True and state not in (AgentState.STOPPED, AgentState.ERROR):
-        status, state = status or safe("paused"), AgentState.PAUSED
-    elif status is None and "enabled" in values:
-        is_on = values["enabled"]
-        status = safe("enabled" if is_on else "not enabled")
-        state = AgentState.ACTIVE if is_on else AgentState.STOPPED
-    model, vendor = values.get("model"), values.get("provider")
-    if vendor is not None and model is not None and not model.startswith(f"{vendor}/"):
-        model = safe(f"{vendor}/{model}")
-    elif vendor is not None and model is None:
+    status, state = _status_and_state(values)
+    model: SafeText | None = values.get("model")
+    vendor: SafeText | None = values.get("provider")
+    if vendor is not None and model is None:
         row.leave_unread("provider")
+    elif vendor is not None and model is not None and not model.startswith(f"{vendor}/"):
+        model = safe(f"{vendor}/{model}")
+    score: Decimal | None = None
+    score_in_words: SafeText | None = None
     trust = values.get("trust")
-    is_word = isinstance(trust, str)
-    return record(
+    if isinstance(trust, str):
+        score_in_words = SafeText(trust)
+    else:
+        score = trust
+    return make_record(
         Agent, row, context,
         company=ref_of(values, "company", context),
-        trust=None if is_word else trust,
-        trust_word=trust if is_word else None,
+        trust=score,
+        trust_word=score_in_words,
         budget_remaining=_remaining(row, context),
         status=status,
         state=state,
@@ -140,8 +166,28 @@ def _build(row: Row, context: DecodeContext) -> Agent:
     )  # fmt: skip
 
 
+def _status_and_state(values: Values) -> tuple[SafeText | None, AgentState | None]:
+    """The status word and the state that it means; from flags if there is no word.
+
+    A flag that the agent is paused counts even beside a status word such as "active".
+    """
+    status: SafeText | None = values.get("status") or values.get("status_text")
+    if status is not None and status.isdigit() and "status_text" in values:
+        status = values["status_text"]
+    state: AgentState | None = None
+    if status is not None:
+        state = agent_state(status)
+    if values.get("paused") is True and state not in (AgentState.STOPPED, AgentState.ERROR):
+        return status or plain("paused"), AgentState.PAUSED
+    if status is None and values.get("enabled") is True:
+        return plain("enabled"), AgentState.ACTIVE
+    if status is None and values.get("enabled") is False:
+        return plain("not enabled"), AgentState.STOPPED
+    return status, state
+
+
 def _remaining(row: Row, context: DecodeContext) -> Money | None:
-    """What remains of the agent's budget: as sent, else from limit and spent, marked."""
+    """What remains of the agent's budget: as sent, else limit less spent, marked as derived."""
     unit = declared_unit(row.values, context.unit)
     limit, spent, remaining = (
         to_money(row.values.get(slot), unit) for slot in ("limit", "spent", "remaining")
@@ -152,7 +198,9 @@ def _remaining(row: Row, context: DecodeContext) -> Money | None:
     # A limit of 0 says that there is none; what remains of it says nothing.
     no_limit = limit is not None and limit.amount == 0
     if remaining is None:
-        return None if limit is None or spent is None or no_limit else minus(limit, spent)
+        if limit is None or spent is None or no_limit:
+            return None
+        return minus(limit, spent)
     if -_SMALLEST_COIN < remaining.amount < 0 or (remaining.amount == 0 and no_limit):
         return None
     return remaining

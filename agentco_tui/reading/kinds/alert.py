@@ -21,14 +21,25 @@ from agentco_tui.model import format as fmt
 from agentco_tui.reading.field_names import fold, phrase, word_set
 from agentco_tui.reading.json_access import Json
 from agentco_tui.reading.kinds.budget_owner import AGENT, OWNER, SCOPE_FIELDS, SCOPES
-from agentco_tui.reading.kinds.common_fields import content_id, record, ref_of, references
-from agentco_tui.reading.kinds.figures import FIGURES, Figures, figures, survey, unused
+from agentco_tui.reading.kinds.common_fields import (
+    content_id,
+    make_record,
+    ref_of,
+    reference_fields,
+)
+from agentco_tui.reading.kinds.figures import (
+    FIGURES,
+    Figures,
+    read_figures,
+    survey_scales,
+    unused_fields,
+)
 from agentco_tui.reading.name_index import Field
 from agentco_tui.reading.reader_result import Incomplete
 from agentco_tui.reading.schema import DecodeContext, Kind, Row, UnreadableRecord, Values
 from agentco_tui.reading.unknown_fields import as_extra
-from agentco_tui.reading.values.reference import joined, to_id, to_ref_name, typed_ref
-from agentco_tui.reading.values.scalar import flag, line, text_only, to_decimal, word
+from agentco_tui.reading.values.reference import join_refs, to_id, to_ref_name, typed_ref
+from agentco_tui.reading.values.scalar import to_decimal, to_flag, to_line, to_text_only, to_word
 from agentco_tui.reading.values.status_word import alert_open, fold_word, severity
 from agentco_tui.reading.values.time import to_moment
 from agentco_tui.text import SafeText, plain, safe
@@ -39,11 +50,13 @@ def _when_or_flag(raw: Json) -> Any:
 
     A time means True, a null or the year 1 False. None if it is neither.
     """
-    from_flag = flag(raw)
+    from_flag = to_flag(raw)
     if from_flag is not None:
         return from_flag
     at = to_moment(raw)
-    return None if at is None else isinstance(at, Moment)
+    if at is None:
+        return None
+    return isinstance(at, Moment)
 
 
 def _has_threshold(raw: Json) -> Any:
@@ -51,27 +64,37 @@ def _has_threshold(raw: Json) -> Any:
 
     Nothing uses its value, so it is kept with the other fields.
     """
-    return None if raw in (None, "", [], {}) else Incomplete(True)
+    if raw in (None, "", [], {}):
+        return None
+    return Incomplete(True)
 
 
 def _has_threshold_object(raw: Json) -> Any:
     """Incomplete(True) if a threshold is an object with fields, else None."""
-    return Incomplete(True) if type(raw) is dict and raw else None
+    if type(raw) is not dict or not raw:
+        return None
+    return Incomplete(True)
 
 
 def _is_object(raw: Json) -> bool | None:
     """True for an object, else None."""
-    return True if type(raw) is dict else None
+    if type(raw) is not dict:
+        return None
+    return True
 
 
 def _has_text(raw: Json) -> Any:
     """Incomplete(True) for a text, which is kept with the other fields; else None."""
-    return Incomplete(True) if type(raw) is str else None
+    if type(raw) is not str:
+        return None
+    return Incomplete(True)
 
 
-def _observed(raw: Json) -> Any:
+def _has_number(raw: Json) -> Any:
     """Incomplete(True) for a number, whatever it counts; it is kept with the other fields."""
-    return None if to_decimal(raw) is None else Incomplete(True)
+    if to_decimal(raw) is None:
+        return None
+    return Incomplete(True)
 
 
 _CREATED: Final = "created_at created date sys_created_on"
@@ -88,29 +111,29 @@ FIELDS: Final = (
         annotations.{description,summary}  # Alertmanager
         {properties,labels}.{description,message}  # Azure
         state_reason                     # CloudWatch
-        """, line),
+        """, to_line),
     Field("title", """
         title name subject headline label labels.alertname alarm_name
         entity_display_name              # VictorOps
-        """, text_only),
+        """, to_text_only),
     Field("severity", """
         {,alert_,incident_}severity {,alert_,risk_}level urgency priority {labels,tags}.severity
-        """, word),
-    Field("kind", "kind type {alert,event}_type threshold_type category rule code", word),
+        """, to_word),
+    Field("kind", "kind type {alert,event}_type threshold_type category rule code", to_word),
     Field("status", """
         {,alert_}status state state_value {status,properties.status}.state
         properties.status                # Azure
         {notification_state,customer_status}  # AWS Budgets, Metronome
-        """, word),
+        """, to_word),
     Field("acknowledged", "{is_,}acknowledged acked {acknowledged,acked}_at", _when_or_flag),
     Field("dismissed", "{is_,}dismissed dismissed_at", _when_or_flag),
     Field("resolved", "{is_,}resolved {resolved,closed,cleared}_at", _when_or_flag),
-    Field("active", "{is_,}{active,open}", flag),
+    Field("active", "{is_,}{active,open}", to_flag),
     Field("raised", """
         {is_,has_,}{triggered,fired} {is_,}{firing,alerting,breached} {is_,in_,}alarm
-        """, flag),
-    *references("agent", AGENT, id_names="{labels,tags}.agent_id"),
-    *references("company", OWNER, id_names="labels.company_id"),
+        """, to_flag),
+    *reference_fields("agent", AGENT, id_names="{labels,tags}.agent_id"),
+    *reference_fields("company", OWNER, id_names="labels.company_id"),
     Field("agent_name", "labels.agent_name", to_ref_name),
     Field("subject", "scope subject target resource entity source affected", typed_ref),
     *SCOPE_FIELDS,
@@ -122,9 +145,9 @@ FIELDS: Final = (
         state_updated_timestamp          # CloudWatch
         """, to_moment),
     Field("at", f"{_CREATED} properties.creation_time  # Azure", to_moment),
-    Field("over", "{is_,}{over_budget,exceeded}", flag),
-    Field("near", "is_warning warning near_limit", flag),
-    Field("switch", "{is_,notify_,}enabled", flag),
+    Field("over", "{is_,}{over_budget,exceeded}", to_flag),
+    Field("near", "is_warning warning near_limit", to_flag),
+    Field("switch", "{is_,notify_,}enabled", to_flag),
     Field("rule", "usage_threshold  # Stripe", _is_object),
     Field("rule", """
         threshold_{amount,value} {amount,spend,cost,budget}_threshold  # OpenAI spend alerts
@@ -136,7 +159,7 @@ FIELDS: Final = (
     Field("observed", """
         {current,observed,actual,measured,evaluated}_{value,amount,usage,spend,percent,percentage}
         {current,observed,actual} value  # Prometheus
-        """, _observed),
+        """, _has_number),
     Field("of_sums", "comparison_operator metric{,_name}  # CloudWatch: a threshold of sums",
           _has_text),
 )  # fmt: skip
@@ -149,9 +172,9 @@ def _build(row: Row, context: DecodeContext) -> Alert:
     if not values:
         raise UnreadableRecord("an alert of which no field is known")
     agent, company = _agent_and_company(values, context)
-    found = figures(row, context)
-    threshold = found.warn_at
-    used = found.used
+    figures = read_figures(row, context)
+    threshold = figures.warn_at
+    used = figures.used
     is_sum = {"of_sums", "warn"} <= values.keys() and row.source("warn").name == "threshold"
     if is_sum:
         threshold = None
@@ -159,21 +182,24 @@ def _build(row: Row, context: DecodeContext) -> Alert:
     is_rule = _is_rule(row)
     text = values.get("text") or values.get("title")
     if not text:
-        subject = _called(agent) or _called(company) or values.get("scope_name")
-        text = _sentence(subject, values.get("kind"), found, threshold, is_rule=is_rule)
-    return record(
+        subject = _name_or_id(agent) or _name_or_id(company) or values.get("scope_name")
+        text = _sentence(subject, values.get("kind"), figures, threshold, is_rule=is_rule)
+    is_open: bool | None = False
+    if not is_rule:
+        is_open = _is_open(values, row.obj)
+    return make_record(
         Alert, row, context,
         id=values.get("id") or context.key or content_id("alert", row.obj),
         severity=_severity(values),
         text=text,
-        open=False if is_rule else _open(values, row.obj),
+        open=is_open,
         company=company,
         agent=agent,
-        limit=found.limit,
-        spent=found.spent,
-        share=found.share,
+        limit=figures.limit,
+        spent=figures.spent,
+        share=figures.share,
         threshold=threshold,
-        extra=as_extra(unused(row, used)),
+        extra=as_extra(unused_fields(row, used)),
     )  # fmt: skip
 
 
@@ -184,15 +210,15 @@ def _agent_and_company(values: Values, context: DecodeContext) -> tuple[Ref | No
     subject_kind, subject = values.get("subject", ("", None))
     scope = SCOPES.get(fold_word(values.get("scope_type") or subject_kind))
     scope_ref = Ref(values.get("scope_id"), values.get("scope_name"))
-    scoped = context.named(joined(scope_ref, subject))
+    scoped = context.with_name(join_refs(scope_ref, subject))
     if scope is BudgetScope.AGENT:
-        agent = joined(agent, scoped)
+        agent = join_refs(agent, scoped)
     elif scope is BudgetScope.COMPANY:
-        company = joined(company, scoped)
+        company = join_refs(company, scoped)
     return agent, company
 
 
-def _called(ref: Ref | None) -> str | None:
+def _name_or_id(ref: Ref | None) -> str | None:
     """What to call a record in a sentence: its name, else its id."""
     if ref is None:
         return None
@@ -239,28 +265,35 @@ def _is_rule(row: Row) -> bool:
 def _sentence(
     subject: str | None,
     kind: str | None,
-    found: Figures,
+    figures: Figures,
     threshold: Decimal | None,
     *,
     is_rule: bool,
 ) -> SafeText:
     """A sentence made of an alert's fields, for an alert without a text of its own."""
     parts: list[str] = []
-    sums = " of ".join(fmt.money(each) for each in (found.spent, found.limit) if each is not None)
-    if found.share is not None:
-        share = f"{fmt.percent(found.share)} of the budget used"
-        has_both_sums = found.spent is not None and found.limit is not None
-        parts.append(f"{share} ({sums})" if has_both_sums else share)
-    elif found.spent is not None:
+    sums = " of ".join(
+        fmt.money(each) for each in (figures.spent, figures.limit) if each is not None
+    )
+    if figures.share is not None:
+        share = f"{fmt.percent(figures.share)} of the budget used"
+        if figures.spent is not None and figures.limit is not None:
+            share = f"{share} ({sums})"
+        parts.append(share)
+    elif figures.spent is not None:
         parts.append(f"{sums} spent")
     if threshold is not None:
         parts.append(f"warning at {fmt.percent(threshold)}")
-    if not kind and not parts:
-        return plain("a rule, not an event" if is_rule else "an alert without words")
-    sentence = ": ".join(filter(None, (subject, phrase(kind or ""), ", ".join(parts))))
-    if not sentence:
-        return plain("a rule, not an event" if is_rule else "an alert without words")
-    return safe(f"rule, not an event: {sentence}" if is_rule else sentence)
+    sentence = ""
+    if kind or parts:
+        sentence = ": ".join(filter(None, (subject, phrase(kind or ""), ", ".join(parts))))
+    if is_rule and sentence:
+        return safe(f"rule, not an event: {sentence}")
+    if is_rule:
+        return plain("a rule, not an event")
+    if sentence:
+        return safe(sentence)
+    return plain("an alert without words")
 
 
 def _severity(values: Values) -> Severity:
@@ -285,7 +318,7 @@ _END_KEYS: Final = word_set("resolvedat closedat dismissedat acknowledgedat")
 """Folded keys of the time when an alert ended; null while it is open."""
 
 
-def _open(values: Values, obj: Mapping[str, Json]) -> bool | None:
+def _is_open(values: Values, obj: Mapping[str, Json]) -> bool | None:
     """Whether an alert is open; False once resolved, dismissed or acknowledged; None if unknown."""
     handled = [values.get(slot) for slot in _HANDLED_SLOTS]
     if True in handled:
@@ -300,7 +333,9 @@ def _open(values: Values, obj: Mapping[str, Json]) -> bool | None:
         return bool(values["active"])
     # The platform has a field for the end of an alert, and this alert has not ended.
     has_no_end = any(raw is None and fold(key) in _END_KEYS for key, raw in obj.items())
-    return True if False in handled or has_no_end else None
+    if False in handled or has_no_end:
+        return True
+    return None
 
 
 # -- counts in place of a list --------------------------------------------------------------------
@@ -372,6 +407,6 @@ ALERTS: Final[Kind[Alert]] = Kind(
     build=_build,
     nameless="an alert of which no field is known",
     most=25_000,
-    survey=survey,
+    survey=survey_scales,
     instead=read_counts,
 )

@@ -1,6 +1,12 @@
-"""Budgets of the whole platform, a company or an agent: their table, and how they are built.
+"""Budgets of the whole platform, a company or an agent: their fields, and how they are built.
 
-Whose budget a row is, is decided in `budget_owner`; what its figures say, in `figures`.
+`COMPANY_BUDGETS`, `AGENT_BUDGETS` and `WHOLE` are the descriptions by which budgets are read. In
+`FIELDS`, each `Field(slot, names, reader)` lists the names under which platforms send one of our
+fields (its *slot*), best first, and the function that reads a raw value; after `#` come the
+platforms that use the names. `_build` makes a `Budget` of a `Row`, the values of one object by
+slot.
+
+`budget_owner.owner_of` decides whose budget a row is, `figures.read_figures` what its sums say.
 """
 
 from __future__ import annotations
@@ -20,14 +26,20 @@ from agentco_tui.reading.kinds.budget_owner import (
     owner_of,
     scope_of,
 )
-from agentco_tui.reading.kinds.common_fields import record, references
-from agentco_tui.reading.kinds.figures import FIGURES, UNLIMITED, figures, survey, unused
+from agentco_tui.reading.kinds.common_fields import make_record, reference_fields
+from agentco_tui.reading.kinds.figures import (
+    FIGURES,
+    UNLIMITED,
+    read_figures,
+    survey_scales,
+    unused_fields,
+)
 from agentco_tui.reading.name_index import Field
 from agentco_tui.reading.schema import DecodeContext, Kind, Row
 from agentco_tui.reading.unknown_fields import as_extra
 from agentco_tui.reading.values.money import declared_unit, to_money
 from agentco_tui.reading.values.reference import to_id, to_ref_name
-from agentco_tui.reading.values.scalar import flag, named, word
+from agentco_tui.reading.values.scalar import to_flag, to_name, to_word
 from agentco_tui.reading.values.status_word import fold_word
 from agentco_tui.reading.values.time import to_moment
 from agentco_tui.text import SafeText
@@ -38,27 +50,30 @@ _EXHAUSTED: Final = word_set(
     """exceeded exhausted hard_stop blocked over_budget overbudget over_limit depleted stopped
     limit_reached budget_exceeded critical"""
 )
+"""Status words, folded, of a budget of which nothing is left."""
 FIELDS: Final = (
     *FIGURES,
     Field("id", "id _id uuid guid uid sys_id gid urn document_id identifier slug", to_id),
     Field("budget_id", "{budget,policy}_id", to_id),
-    *references("agent", AGENT_NAMES),
-    *references("person", "worker employee member user"),  # LiteLLM's user_id: who made a key
-    *references("company", OWNER, more="customer"),
-    *references("inner", "team workspace"),
-    *references("owner", "owner subject assignee holder", more="actor  # Anthropic",
-                id_names="subject_key external_customer_id  # OpenMeter, Orb"),
+    *reference_fields("agent", AGENT_NAMES),
+    *reference_fields("person", "worker employee member user"),  # LiteLLM: who made an API key
+    *reference_fields("company", OWNER, more="customer"),
+    *reference_fields("inner", "team workspace"),
+    *reference_fields(
+        "owner", "owner subject assignee holder", more="actor  # Anthropic",
+        id_names="subject_key external_customer_id  # OpenMeter, Orb",
+    ),
     Field("owner_name", "budget_entity_name  # GitHub", to_ref_name),
     *SCOPE_FIELDS,
-    Field("name", "display_name name full_name title label access_group", named),
-    Field("budget_name", "budget_name display_name  # AWS, Google: whose it is", named),
-    Field("stops", "prevent_further_usage  # GitHub: a limit of 0 is one", flag),
+    Field("name", "display_name name full_name title label access_group", to_name),
+    Field("budget_name", "budget_name display_name  # AWS, Google: whose it is", to_name),
+    Field("stops", "prevent_further_usage  # GitHub: a limit of 0 is one", to_flag),
     Field("period", """
         period {budget.,budget_}period window_kind time_unit  # paperclip, AWS
         {,litellm_budget_table.}budget_duration  # LiteLLM
         {limit,interval,budget}_reset reset_{interval,period} # OpenRouter
         {time,billing}_period window interval cycle frequency recurrence time_grain
-        """, word),
+        """, to_word),
     Field("period_start", """
         {period,window,cycle,current_period,billing_period}_start period_started_at
         current_period.start
@@ -69,16 +84,19 @@ FIELDS: Final = (
         {,litellm_budget_table.}budget_reset_at
         {window,period}_end {ending,ends}_at {end_time,ends_on} current_period.end
         """, to_moment),
-    Field("status", "status state health budget_status", word),
-    Field("paused", "{is_,agent_,}paused suspended {is_,}blocked", flag),
-    Field("over", "{is_,}over_{budget,limit} {is_,}exceeded", flag),
-    Field("no_limit", "{is_,}unlimited no_limit no_budget uncapped", flag),
-    Field("has_limit", "has_{limit,budget}", flag),
+    Field("status", "status state health budget_status", to_word),
+    Field("paused", "{is_,agent_,}paused suspended {is_,}blocked", to_flag),
+    Field("over", "{is_,}over_{budget,limit} {is_,}exceeded", to_flag),
+    Field("no_limit", "{is_,}unlimited no_limit no_budget uncapped", to_flag),
+    Field("has_limit", "has_{limit,budget}", to_flag),
 )  # fmt: skip
 
 
 def _build(row: Row, context: DecodeContext, *, scope: BudgetScope) -> Budget:
-    """The budget in a row of a list of budgets with this `scope`."""
+    """The budget in a row of a list with budgets of `scope`: companies, agents, or the whole.
+
+    Raises UnreadableRecord if the row does not say whose budget it is.
+    """
     values = row.values
     own_scope = scope_of(values, scope)
     owner = owner_of(row, context, own_scope)
@@ -96,33 +114,39 @@ def _build(row: Row, context: DecodeContext, *, scope: BudgetScope) -> Budget:
         or values.get("has_limit") is False
         or fold(status) in UNLIMITED
     )
-    found = figures(row, context, at_zero=is_exhausted, no_limit=has_no_limit)
+    figures = read_figures(row, context, at_zero=is_exhausted, no_limit=has_no_limit)
     unit = declared_unit(values, context.unit)
     period: SafeText | None = values.get("period")
-    if not period and found.period:
-        period = SafeText(found.period)
-    return record(
+    if not period and figures.period:
+        period = SafeText(figures.period)
+    company = owner.company
+    if own_scope is BudgetScope.COMPANY:
+        company = None  # it is the owner itself
+    return make_record(
         Budget, row, context,
         id=owner.ref.id or str(owner.ref.name),
         id_doubt=id_doubt,
         scope=own_scope,
         name=owner.ref.name or values.get("name"),
-        company=None if own_scope is BudgetScope.COMPANY else owner.company,
-        limit=found.limit,
-        unlimited=found.unlimited,
-        spent=found.spent,
-        remaining=found.remaining,
-        share=found.share,
-        share_derived=found.share_derived,
-        warn_at=found.warn_at,
+        company=company,
+        limit=figures.limit,
+        unlimited=figures.unlimited,
+        spent=figures.spent,
+        remaining=figures.remaining,
+        share=figures.share,
+        share_derived=figures.share_derived,
+        warn_at=figures.warn_at,
         forecast=to_money(values.get("forecast"), unit),
         period=period or None,
-        extra=as_extra(unused(row, found.used | {"forecast"})),
+        extra=as_extra(unused_fields(row, figures.used | {"forecast"})),
     )  # fmt: skip
 
 
 def _kind(scope: BudgetScope, noun: str, own: str, also: str, most: int) -> Kind[Budget]:
-    other = "person" if scope is BudgetScope.AGENT else "inner"
+    """The description of budgets of companies or agents; the parameters are those of `Kind`."""
+    other = "inner"
+    if scope is BudgetScope.AGENT:
+        other = "person"
     owner = " ".join(f"{slot} {slot}_id {slot}_name" for slot in (scope.value, other))
     return Kind(
         f"{scope.value}_budget",
@@ -134,7 +158,7 @@ def _kind(scope: BudgetScope, noun: str, own: str, also: str, most: int) -> Kind
         needs=f"id name scope_id scope_name owner owner_id owner_name budget_name {owner}",
         nameless=NAMELESS,
         most=most,
-        survey=survey,
+        survey=survey_scales,
     )
 
 
@@ -160,5 +184,5 @@ WHOLE: Final[Kind[Budget]] = Kind(
     build=partial(_build, scope=BudgetScope.ALL),
     nameless="no budget",
     most=1,
-    survey=survey,
+    survey=survey_scales,
 )

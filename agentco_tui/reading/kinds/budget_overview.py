@@ -1,6 +1,7 @@
-"""The answer that has the whole platform's budget and its parts, companies and agents, beside it.
+"""Reads the answer that holds the budget of the whole platform, and those of its parts beside it.
 
-The whole is never summed up from its parts.
+The parts are budgets of companies and agents. The whole is never summed up from them. A
+`Kind` describes one kind of record, such as `COMPANY_BUDGETS`; `read_page` reads a list of it.
 """
 
 from __future__ import annotations
@@ -10,20 +11,26 @@ from contextlib import suppress
 from typing import Any, Final
 
 from agentco_tui.model import Budget, BudgetOverview, BudgetScope
-from agentco_tui.reading.decode import RefusedBody, UnexpectedShape, outline, read_page
+from agentco_tui.reading.decode import (
+    RefusedBody,
+    UnexpectedShape,
+    describe_shape,
+    read_page,
+)
 from agentco_tui.reading.error_body import error_in, says_failed
 from agentco_tui.reading.field_names import Unit, fold, word_set
 from agentco_tui.reading.identity import mark_shared
 from agentco_tui.reading.json_access import Json
 from agentco_tui.reading.kinds.budget import AGENT_BUDGETS, COMPANY_BUDGETS, WHOLE, WHOLE_ID
 from agentco_tui.reading.kinds.budget_owner import scope_of
-from agentco_tui.reading.kinds.figures import FOUR
+from agentco_tui.reading.kinds.figures import FIGURE_NAMES
 from agentco_tui.reading.mapping import AS_SENT, ProfileMapping
 from agentco_tui.reading.schema import DecodeContext, Kind, UnreadableRecord
 from agentco_tui.reading.values.money import envelope_unit
 from agentco_tui.text import safe
 
 _WRAPPERS: Final = word_set("data result response payload body attributes info item")
+"""Keys under which an answer may hold the overview. All keys in these tables are folded."""
 _OF_THE_WHOLE: Final = (
     "overview", "summary", "total", "totals", "overall", "global", "whole", "all", "budget",
     "organization", "account", "platform", "costs", "spendmanagement", "currentperiod",
@@ -36,11 +43,13 @@ _LISTS: Final[Mapping[str, Kind[Budget] | None]] = {
                     AGENT_BUDGETS),
     **dict.fromkeys(("budgets", "breakdown", "items", "parts", "policies", "scopes")),
 }  # fmt: skip
-"""Names of lists and maps of parts; None where each row says what it is for."""
+"""Names of lists and maps of parts, and of what; None if each row says what it is for."""
 _OF_ALL: Final = word_set("global all overall platform total")
+"""Scopes of a row that is the whole's."""
 _OF_A_PART: Final = word_set("id name date startdate starttime startingat timestamp")
-"""What a row has that is one of several: of an agent, of a day."""
+"""Fields of a row that is one of several: an agent's, a day's."""
 _MAX_DEPTH: Final = 4
+"""How many wrappers within each other are opened."""
 
 
 def read_overview(body: Json, mapping: ProfileMapping = AS_SENT) -> BudgetOverview:
@@ -52,20 +61,23 @@ def read_overview(body: Json, mapping: ProfileMapping = AS_SENT) -> BudgetOvervi
     """
     if says_failed(body):
         raise RefusedBody(error_in(body))
-    root, shape = _unwrapped(body)
+    root, shape = _without_wrappers(body)
     unit = envelope_unit(body).with_more(mapping.unit)
     nothing = Budget(id=WHOLE_ID, scope=BudgetScope.ALL)
     if root is None:
         return BudgetOverview(whole=nothing, shape=shape)
     if type(root) is list:
-        only = root[0] if len(root) == 1 and type(root[0]) is dict else None
-        if only is None or not _OF_A_PART.isdisjoint(map(fold, only)):
-            parts = _parts("budgets", root, unit, mapping)
-            return BudgetOverview(whole=nothing, parts=tuple(parts), shape=f"{shape}[]")
-        root, shape = only, f"{shape}[]"
+        shape = f"{shape}[]"
+        if not _is_list_of_whole(root):
+            list_parts = _read_parts("budgets", root, unit, mapping)
+            return BudgetOverview(whole=nothing, parts=tuple(list_parts), shape=shape)
+        root = root[0]
     if type(root) is not dict:
-        raise UnexpectedShape(safe(f"the answer holds no budget: {outline(root)}"))
-    parts, names, rest = [], [shape or "{}"], dict[str, Json]()
+        raise UnexpectedShape(safe(f"the answer holds no budget: {describe_shape(root)}"))
+    parts: list[Budget] = []
+    paths = [shape or "{}"]
+    rest: dict[str, Json] = {}
+    """The fields that are no list of parts."""
     for key, value in root.items():
         if fold(key) not in _LISTS or not (type(value) is list or _is_map(value)):
             rest[key] = value
@@ -76,18 +88,26 @@ def read_overview(body: Json, mapping: ProfileMapping = AS_SENT) -> BudgetOvervi
             if len(whole) == 1:
                 rest.update(whole[0])
                 rows = [row for row in rows if row is not whole[0]]
-        parts += _parts(fold(key), rows, unit, mapping)
-        names.append(f"{key}[]")
-    found = _whole(rest, unit, mapping.kind(WHOLE))
-    if found is None and len(names) == 1:
+        parts += _read_parts(fold(key), rows, unit, mapping)
+        paths.append(f"{key}[]")
+    whole_budget = _read_whole(rest, unit, mapping.kind(WHOLE))
+    if whole_budget is None and len(paths) == 1:
         raise UnexpectedShape(
             safe("the answer holds no budget: none of its fields is a known figure")
         )
-    shape = safe(" + ".join(names), 120)
-    return BudgetOverview(whole=found or nothing, parts=tuple(parts), shape=shape)
+    shape = safe(" + ".join(paths), 120)
+    return BudgetOverview(whole=whole_budget or nothing, parts=tuple(parts), shape=shape)
 
 
-def _unwrapped(body: Json) -> tuple[Json, str]:
+def _is_list_of_whole(rows: list[Json]) -> bool:
+    """Whether a list has one row, and that row is the whole and not one of several parts."""
+    if len(rows) != 1 or type(rows[0]) is not dict:
+        return False
+    return _OF_A_PART.isdisjoint(map(fold, rows[0]))
+
+
+def _without_wrappers(body: Json) -> tuple[Json, str]:
+    """The overview inside its wrappers, and the path to it: "data.result"."""
     path: list[str] = []
     while type(body) is dict and len(path) < _MAX_DEPTH:
         inner = [key for key, value in body.items() if fold(key) in _WRAPPERS
@@ -100,46 +120,74 @@ def _unwrapped(body: Json) -> tuple[Json, str]:
 
 
 def _is_map(value: Json) -> bool:
-    """A map of objects; counters under a list's name are none."""
+    """Whether it is a map of objects; counters under a list's name are none."""
     return type(value) is dict and bool(value) and all(type(v) is dict for v in value.values())
 
 
 def _is_of_all(row: Json) -> bool:
     """Whether a row of a list says that it is the whole's."""
-    told = WHOLE.table.read(row).values.get("scope_type") if type(row) is dict else None
-    return fold(told or "") in _OF_ALL
+    if type(row) is not dict:
+        return False
+    scope_word = WHOLE.table.read(row).values.get("scope_type")
+    return fold(scope_word or "") in _OF_ALL
 
 
-def _parts(name: str, rows: Json, unit: Unit, mapping: ProfileMapping) -> list[Budget]:
+def _read_parts(name: str, rows: Json, unit: Unit, mapping: ProfileMapping) -> list[Budget]:
+    """The budgets in a list or map of parts; `name` is its folded key, one of `_LISTS`."""
     kind = _LISTS[name]
-    groups: dict[Kind[Budget], Json] = {AGENT_BUDGETS: [], COMPANY_BUDGETS: []}
-    for row in rows if kind is None else ():
-        if type(row) is dict and row:
-            is_agent = scope_of(WHOLE.table.read(row).values, BudgetScope.ALL) is BudgetScope.AGENT
-            groups[AGENT_BUDGETS if is_agent else COMPANY_BUDGETS].append(row)
-    found: list[Budget] = []
-    for each, some in groups.items() if kind is None else [(kind, rows)]:
+    rows_by_kind: dict[Kind[Budget], Json] = {}
+    if kind is not None:
+        rows_by_kind[kind] = rows
+    else:
+        rows_by_kind = _rows_by_kind(rows)
+    budgets: list[Budget] = []
+    for row_kind, kind_rows in rows_by_kind.items():
         with suppress(UnexpectedShape):
-            found += mark_shared(read_page(mapping.kind(each), {name: some}, unit).records)
-    return found
+            page = read_page(mapping.kind(row_kind), {name: kind_rows}, unit)
+            budgets += mark_shared(page.records)
+    return budgets
 
 
-def _whole(rest: Mapping[str, Json], unit: Unit, kind: Kind[Budget]) -> Budget | None:
-    """The whole's figures: from the answer's top, else from the object that sums it up."""
+def _rows_by_kind(rows: Json) -> dict[Kind[Budget], Json]:
+    """The rows of a list sorted into budgets of agents and budgets of companies."""
+    agent_rows: list[Json] = []
+    company_rows: list[Json] = []
+    for row in rows:
+        if type(row) is not dict or not row:
+            continue
+        scope = scope_of(WHOLE.table.read(row).values, BudgetScope.ALL)
+        if scope is BudgetScope.AGENT:
+            agent_rows.append(row)
+        else:
+            company_rows.append(row)
+    return {AGENT_BUDGETS: agent_rows, COMPANY_BUDGETS: company_rows}
+
+
+def _read_whole(rest: Mapping[str, Json], unit: Unit, kind: Kind[Budget]) -> Budget | None:
+    """The whole's budget: from the answer's top, else from the object that sums it up."""
     obj: Mapping[str, Json] = rest
     if not _has_figure(rest, kind):
-        named = {fold(key): key for key in rest if type(rest[key]) is dict}
-        own = next((named[each] for each in _OF_THE_WHOLE
-                    if each in named and _has_figure(rest[named[each]], kind)), None)  # fmt: skip
-        if own is None:
+        key_of_whole = _key_of_whole(rest, kind)
+        if key_of_whole is None:
             return None
-        obj = {**{key: value for key, value in rest.items() if key != own}, **rest[own]}
+        beside = {key: value for key, value in rest.items() if key != key_of_whole}
+        obj = {**beside, **rest[key_of_whole]}
     try:
         return kind.read(obj, DecodeContext(unit=unit, is_root=True))
     except UnreadableRecord:
         return None
 
 
+def _key_of_whole(rest: Mapping[str, Json], kind: Kind[Budget]) -> str | None:
+    """The key of the object with the whole's figures; None if there is none."""
+    key_by_name = {fold(key): key for key, value in rest.items() if type(value) is dict}
+    for name in _OF_THE_WHOLE:
+        key = key_by_name.get(name)
+        if key is not None and _has_figure(rest[key], kind):
+            return key
+    return None
+
+
 def _has_figure(obj: Mapping[str, Json], kind: Kind[Any]) -> bool:
     """Whether an object has a limit, spent, remaining or share, of whatever period."""
-    return any(slot.split(" ")[0] in FOUR for slot in kind.table.read(obj).values)
+    return any(slot.split(" ")[0] in FIGURE_NAMES for slot in kind.table.read(obj).values)

@@ -1,4 +1,13 @@
-"""What several kinds have in common: names of ids, times, references and costs, derived ids."""
+"""Fields that several kinds of records have, and the function that makes a record of a row.
+
+The files of `kinds/` describe one kind of record each, by a table of `Field(slot, names, reader)`:
+the names under which platforms send one of our fields (its *slot*), best first, and the function
+that reads a raw value. `id_field`, `reference_fields`, `CREATED` and `COST` are parts of these
+tables. A *reference* is what a record says of another one: an id, a name, or both (`Ref`).
+
+`make_record` makes a record of a `Row`, the values of one object by slot; `content_id` makes an id
+for a record that has none.
+"""
 
 from __future__ import annotations
 
@@ -15,15 +24,19 @@ from agentco_tui.reading.name_index import Field
 from agentco_tui.reading.schema import DecodeContext, Row, UnreadableRecord, Values
 from agentco_tui.reading.unknown_fields import as_extra
 from agentco_tui.reading.values.money import UNIT_FIELDS, money_field
-from agentco_tui.reading.values.reference import joined, to_id, to_ref, to_ref_id, to_ref_name
+from agentco_tui.reading.values.reference import join_refs, to_id, to_ref, to_ref_id, to_ref_name
 from agentco_tui.reading.values.time import to_moment
 from agentco_tui.text.memoized import memoized
 
 R = TypeVar("R", bound=Record)
 
 
-def ids(own: str, more: str = "") -> Field:
-    """A record's own id: `id`, the names of the kind, those of stores and standards."""
+def id_field(own: str, more: str = "") -> Field:
+    """The field of a record's own id.
+
+    Its names are `id`, those of the kind (`own`), those that databases use, `more` names, and those
+    of standards, in this order.
+    """
     return Field("id", f"""
         id {own}
         _id uuid guid uid sys_id gid urn # MongoDB, assorted; ServiceNow, Asana, LinkedIn
@@ -33,7 +46,9 @@ def ids(own: str, more: str = "") -> Field:
         """, to_id)  # fmt: skip
 
 
-def references(slot: str, names: str, more: str = "", id_names: str = "") -> tuple[Field, ...]:
+def reference_fields(
+    slot: str, names: str, more: str = "", id_names: str = ""
+) -> tuple[Field, ...]:
     """The fields of a reference: `agent`, `agent_id` and `agent_name` for each of `names`.
 
     `more` are further names of the object, `id_names` of its id.
@@ -47,14 +62,18 @@ def references(slot: str, names: str, more: str = "", id_names: str = "") -> tup
 
 
 def ref_of(values: Values, slot: str, context: DecodeContext) -> Ref | None:
-    """What the fields of `references` say together."""
-    found: Ref | None = values.get(slot)
+    """The reference that the fields of `reference_fields` make together; None if there is none."""
+    as_object: Ref | None = values.get(slot)
     by_id: Ref | None = values.get(f"{slot}_id")
     by_name: Ref | None = values.get(f"{slot}_name")
-    ref = by_id if found is None else found
-    if by_name is not None or (found is not None and by_id is not None):
-        ref = joined(by_id, found, by_name)
-    return context.named(ref) if context.names else ref
+    ref = as_object
+    if as_object is None:
+        ref = by_id
+    if by_name is not None or (as_object is not None and by_id is not None):
+        ref = join_refs(by_id, as_object, by_name)
+    if context.names:
+        return context.with_name(ref)
+    return ref
 
 
 CREATED: Final = Field("created", """
@@ -76,19 +95,22 @@ COST: Final = (
 """What a task or a step of a trace cost."""
 
 
-def record(kind: type[R], row: Row, context: DecodeContext, **made: Any) -> R:
-    """The record of what was read of an object: each slot that is a field of it, then `made`.
+def make_record(kind: type[R], row: Row, context: DecodeContext, **fields_made: Any) -> R:
+    """The record of a row: its values of the slots that are fields of `kind`, then `fields_made`.
 
-    Raises UnreadableRecord without an id.
+    Without an id of its own, a record in a map gets its key. Raises UnreadableRecord without both.
     """
     fields = row.values.copy()
-    for slot in _foreign(kind, row.plan.slots):
+    for slot in _slots_without_field(kind, row.plan.slots):
         fields.pop(slot, None)
-    fields.update(made)
+    fields.update(fields_made)
     if fields.get("id") is None:
         if context.key is None:
             name = kind.__name__.lower()
-            raise UnreadableRecord(f"{'an' if name[0] in 'aeiou' else 'a'} {name} without an id")
+            article = "a"
+            if name[0] in "aeiou":
+                article = "an"
+            raise UnreadableRecord(f"{article} {name} without an id")
         fields["id"] = context.key
     if fields.get("id_doubt") is None:
         fields["id_doubt"] = doubt_of_id(fields["id"])
@@ -98,7 +120,7 @@ def record(kind: type[R], row: Row, context: DecodeContext, **made: Any) -> R:
 
 
 @memoized(1024)
-def _foreign(kind: type[Record], slots: frozenset[str]) -> tuple[str, ...]:
+def _slots_without_field(kind: type[Record], slots: frozenset[str]) -> tuple[str, ...]:
     """Those of the slots that are no fields of the record."""
     return tuple(slots.difference(kind.__struct_fields__))
 

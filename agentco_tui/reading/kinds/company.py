@@ -1,4 +1,10 @@
-"""Companies of agents."""
+"""Companies of agents: the names of their fields, and how a `Company` is built.
+
+`COMPANIES` is the description by which companies are read. In `FIELDS`, each `Field(slot, names,
+reader)` lists the names under which platforms send one of our fields (its *slot*), best first, and
+the function that reads a raw value; after `#` come the platforms that use the names. `_build` makes
+a `Company` of a `Row`, the values of one object by slot.
+"""
 
 from __future__ import annotations
 
@@ -7,39 +13,50 @@ from typing import Any, Final
 from agentco_tui.model import Company
 from agentco_tui.reading.identity import COMPANY_IDS, doubt_of_row
 from agentco_tui.reading.json_access import Json
-from agentco_tui.reading.kinds.common_fields import CREATED, ids, record
-from agentco_tui.reading.name_index import Field
+from agentco_tui.reading.kinds.common_fields import CREATED, id_field, make_record
+from agentco_tui.reading.name_index import Field, Reader
 from agentco_tui.reading.reader_result import EMPTY, Incomplete
 from agentco_tui.reading.schema import DecodeContext, Kind, Row
-from agentco_tui.reading.values.scalar import block, named, to_count, word
+from agentco_tui.reading.values.scalar import to_block, to_count, to_name, to_word
 from agentco_tui.text import safe
 
 
 def _how_many(raw: Json) -> Any:
-    """A number, the length of a list, or the number of all in `{"total": 3, "active": 1}`."""
-    if type(raw) is list:
-        return Incomplete(len(raw)) if raw else 0
-    return to_count(raw)
+    """A number, or the length of a list, whose items are kept with the unread fields."""
+    if type(raw) is not list:
+        return to_count(raw)
+    if not raw:
+        return 0
+    return Incomplete(len(raw))
 
 
-def _word_if(yes: str, no: str = "") -> Any:
-    """A reader of a flag that stands for a status: its word for true, and for false."""
-    words = {True: safe(yes), False: safe(no) if no else EMPTY}
-    return lambda raw: words[raw] if type(raw) is bool else None
+def _word_if(yes: str, no: str = "") -> Reader:
+    """A reader of a flag that means a status: the word for true, and the one for false, if any."""
+    words: dict[bool, Any] = {True: safe(yes), False: EMPTY}
+    if no:
+        words[False] = safe(no)
+
+    def read(raw: Json) -> Any:
+        if type(raw) is not bool:
+            return None
+        return words[raw]
+
+    return read
 
 
 FIELDS: Final = (
-    ids("company_id  # paperclip; OpenFang on create", """
+    id_field("company_id  # paperclip; OpenFang on create", """
         company_uuid {workspace,organization,org,tenant,account}_id  # the inner before the outer
         """),
     Field("name", """
         display_name name title label    # Azure, Google, Salesforce; most platforms
         {company,organization,org,workspace,tenant,account}_name
         organization_alias metadata.name # LiteLLM /organization/list, Kubernetes
-        """, named),
-    Field("template", "template{,_name,_slug,_id} company_template blueprint preset", named),
-    Field("mission", "mission{,_statement} purpose goal objective description", block),
-    Field("status", "status state company_status lifecycle_state phase status.{phase,state}", word),
+        """, to_name),
+    Field("template", "template{,_name,_slug,_id} company_template blueprint preset", to_name),
+    Field("mission", "mission{,_statement} purpose goal objective description", to_block),
+    Field("status", "status state company_status lifecycle_state phase status.{phase,state}",
+          to_word),
     Field("status", "{is_,}archived  # Linear, Asana", _word_if("archived")),
     Field("status", "{is_,}paused", _word_if("paused")),
     Field("status", "{is_,}active  # Salesforce", _word_if("active", "not active")),
@@ -64,8 +81,9 @@ FIELDS: Final = (
 
 
 def _build(row: Row, context: DecodeContext) -> Company:
+    # Why the id may be another record's, in which case no write may name the company by it.
     doubt = doubt_of_row(row, COMPANY_IDS, context.path)
-    return record(Company, row, context, id_doubt=doubt)
+    return make_record(Company, row, context, id_doubt=doubt)
 
 
 COMPANIES: Final[Kind[Company]] = Kind(

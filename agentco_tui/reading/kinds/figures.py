@@ -1,8 +1,11 @@
 """The figures of a budget or an alert: limit, spent, remaining, share and where to warn.
 
-`FIGURES` declares the fields, `survey` looks at the shares of all rows of an answer, and `figures`
-returns the `Figures` of one row. A *slot* is our name of a field: "limit" for a limit without a
-period, "limit month" and "limit day" for those of a period.
+`FIGURES` declares the fields, `survey_scales` looks at the shares of all rows of an answer, and
+`read_figures` returns the `Figures` of one row. A *slot* is our name of a field: "limit" for a
+limit without a period, "limit month" and "limit day" for those of a period. Each `Field(slot,
+names, reader)` lists the names under which platforms send it, best first, and the function that
+reads a raw value; after `#` come the platforms that use the names. A `Row` holds the values of one
+object by slot.
 
 A record may have figures of several periods and in several units at once. One period is chosen,
 and nothing is added up. If limit, spent and remaining contradict each other, none of them is used.
@@ -38,7 +41,7 @@ from agentco_tui.reading.values.money import (
     to_money,
     to_sum,
 )
-from agentco_tui.reading.values.scalar import to_decimal, word
+from agentco_tui.reading.values.scalar import to_decimal, to_word
 from agentco_tui.reading.values.status_word import fold_word
 
 _PERCENT_ABOVE: Final = Decimal("1.5")
@@ -73,8 +76,12 @@ def part_field(slot: str, names: str, scale: Scale) -> Field:
     def read(raw: Json) -> Part | None:
         if type(raw) is str and raw.strip().endswith("%"):
             value = to_decimal(raw.strip()[:-1])
-            return None if value is None else Part(value, Scale.PERCENT)
-        value = None if type(raw) is dict else to_decimal(raw)
+            if value is None:
+                return None
+            return Part(value, Scale.PERCENT)
+        if type(raw) is dict:
+            return None
+        value = to_decimal(raw)
         if value is None or abs(value) > _MAX_SHARE:
             return None
         if scale is not Scale.RATIO and value > _PERCENT_ABOVE:
@@ -106,9 +113,13 @@ def to_limit(raw: Json, unit: Unit = NO_UNIT) -> Any:
     """The sum that `to_sum` reads; NO_LIMIT if it is below zero or a word such as "unlimited"."""
     if type(raw) is str and fold(raw) in UNLIMITED:
         return NO_LIMIT
-    found = to_sum(raw, unit)
-    sent = found.value if type(found) is Incomplete else found
-    return NO_LIMIT if type(sent) is Sum and sent.value < 0 else found
+    result = to_sum(raw, unit)
+    sent = result
+    if type(result) is Incomplete:
+        sent = result.value
+    if type(sent) is Sum and sent.value < 0:
+        return NO_LIMIT
+    return result
 
 
 PERIODS: Final = {
@@ -130,8 +141,11 @@ _PERIOD_WORDS: Final = {
 }
 """The values of a field such as `period`, by the period that they mean."""
 _PERIOD_OF: Final = {
-    word: period for period, words in _PERIOD_WORDS.items() for word in words.split()
+    spelling: period
+    for period, spellings in _PERIOD_WORDS.items()
+    for spelling in spellings.split()
 }
+"""The period that each of these words means."""
 
 _SUMS: Final = {
     "limit": ("""
@@ -205,7 +219,7 @@ _SHARES: Final = {
 """The names of shares by their scale, without and with a period."""
 
 
-def spelt(names: str, words: str) -> str:
+def with_period_words(names: str, words: str) -> str:
     """`names` with the words of a period in the place of P."""
     for mark in ("P_", "P."):
         names = names.replace(mark, f"{{{words}}}{mark[1]}")
@@ -214,25 +228,31 @@ def spelt(names: str, words: str) -> str:
     return names
 
 
-def _of_periods(slot: str, names: tuple[str, str], make: Any) -> list[Field]:
-    """The fields of one figure: "limit" without a period, "limit month", "limit day" and so on."""
+def _fields_by_period(slot: str, names: tuple[str, str], make: Any) -> list[Field]:
+    """The fields of one figure: "limit" without a period, "limit month", "limit day" and so on.
+
+    `names` are those without a period and those with one; `make` makes a field of slot and names.
+    """
     bare, with_period = names
-    of_periods = [make(f"{slot} {each}", spelt(with_period, PERIODS[each])) for each in PERIODS]
-    return [make(slot, bare), *of_periods]
+    fields = [make(slot, bare)]
+    for period, words_of_period in PERIODS.items():
+        spelled_names = with_period_words(with_period, words_of_period)
+        fields.append(make(f"{slot} {period}", spelled_names))
+    return fields
 
 
 _FIGURES: Final = (
-    *_of_periods("limit", _SUMS["limit"], partial(money_field, reader=to_limit)),
-    *_of_periods("spent", _SUMS["spent"], money_field),
-    *_of_periods("remaining", _SUMS["remaining"], money_field),
+    *_fields_by_period("limit", _SUMS["limit"], partial(money_field, reader=to_limit)),
+    *_fields_by_period("spent", _SUMS["spent"], money_field),
+    *_fields_by_period("remaining", _SUMS["remaining"], money_field),
     *(
         field
         for scale, names in _SHARES.items()
-        for field in _of_periods("share", names, partial(part_field, scale=scale))
+        for field in _fields_by_period("share", names, partial(part_field, scale=scale))
     ),
     money_field("amount", "amount  # paperclip: the limit, beside observed_amount"),
     money_field("total", "total  # a limit only if spent and remaining add up to it"),
-    money_field("forecast", spelt("""
+    money_field("forecast", with_period_words("""
         {forecast,forecasted,projected}{,_spend,_amount,_cost,_total} {spend,cost}_forecast
         P_{forecast,projection,projected,projected_spend} projected_P{,_spend,_cost}
         {,budget.}calculated_spend.forecasted_spend  # AWS
@@ -265,10 +285,10 @@ _OF_NOTHING: Final = word_set("unit units whole month monthly day daily week wee
 """Words that say neither that money is counted nor that something else is."""
 
 
-def _counts(raw: Json) -> Any:
-    """Incomplete(True) if a metric is no money (`metric: "seats"`), else None.
+def _counts_things(raw: Json) -> Any:
+    """Incomplete(True) if a metric counts something else than money (`metric: "seats"`), else None.
 
-    It is kept with the other fields.
+    Incomplete keeps the metric with the unread fields.
     """
     if type(raw) is not str or not raw.strip() or fold(raw) in UNIT_WORDS:
         return None
@@ -280,20 +300,20 @@ def _counts(raw: Json) -> Any:
 
 FIGURES: Final = (
     *_FIGURES,
-    Field("threshold_type", "{threshold,alert,warn}_type  # AWS, paperclip", word),
-    Field("counts", "metric{,_name,_type} measure{,d_metric} usage_type", _counts),
+    Field("threshold_type", "{threshold,alert,warn}_type  # AWS, paperclip", to_word),
+    Field("counts", "metric{,_name,_type} measure{,d_metric} usage_type", _counts_things),
     Field(
         "counts",
         "{billing,quota}_metric meter{,_slug} dimension {limit_,quota_,}unit{,s,_name}",
-        _counts,
+        _counts_things,
     ),
-    Field("counts", "{budget,usage,quota,limits}.{metric,unit}", _counts),
+    Field("counts", "{budget,usage,quota,limits}.{metric,unit}", _counts_things),
     *UNIT_FIELDS,
 )
 """The fields of figures, and those that say what they count and in which unit."""
 _SLOTS: Final = frozenset(field.slot for field in _FIGURES)
-FOUR: Final = ("limit", "spent", "remaining", "share")
-"""The figures that come for several periods."""
+FIGURE_NAMES: Final = ("limit", "spent", "remaining", "share")
+"""First words of the slots of figures that come for several periods."""
 
 
 class Figures(msgspec.Struct, frozen=True):
@@ -301,18 +321,22 @@ class Figures(msgspec.Struct, frozen=True):
 
     limit: Money | None = None
     unlimited: bool = False
+    """Whether the platform says that there is no limit."""
     spent: Money | None = None
     remaining: Money | None = None
     share: Decimal | None = None
+    """The spent part of the limit; 1 is all of it."""
     share_derived: bool = False
+    """Whether it was computed from sums, not sent."""
     warn_at: Decimal | None = None
     """The platform's own warning point, as a share of the limit, even if it was sent as a sum."""
     period: str = ""
+    """One of `PERIODS`, or "" if the record names none."""
     used: frozenset[str] = frozenset()
     """The slots that something was read from."""
 
 
-def survey(rows: Sequence[Row]) -> dict[str, Scale]:
+def survey_scales(rows: Sequence[Row]) -> dict[str, Scale]:
     """The scale of the shares in an answer, by the name of their field.
 
     The entry "" exists if a warning point below 1 proves that warning points are ratios.
@@ -325,7 +349,9 @@ def survey(rows: Sequence[Row]) -> dict[str, Scale]:
                 points_below_one |= 0 < value.value < 1 and value.scale is not Scale.PERCENT
             elif type(value) is Part:
                 parts_by_name.setdefault(row.source(slot).name, []).append(value)
-    proven = {"": Scale.RATIO} if points_below_one else {}
+    proven: dict[str, Scale] = {}
+    if points_below_one:
+        proven[""] = Scale.RATIO
     for name, parts in parts_by_name.items():
         scales = {part.scale for part in parts}
         parts_below_one = [p for p in parts if p.scale is Scale.PCT and 0 < p.value < 1]
@@ -339,16 +365,16 @@ def survey(rows: Sequence[Row]) -> dict[str, Scale]:
     return proven
 
 
-def figures(
+def read_figures(
     row: Row, context: DecodeContext, *, at_zero: bool = False, no_limit: bool = False
 ) -> Figures:
-    """The figures of a record.
+    """The figures of a record, those of one period.
 
     `at_zero`: a limit of 0 means that nothing may be spent, and not "no limit". `no_limit`:
     another field says that there is no limit.
     """
     values = _with_money(row, context)
-    period, slots = _chosen(values)
+    period, slots = _choose_slots(values)
     limit: Any = values.get(slots.get("limit", ""))
     spent: Money | None = values.get(slots.get("spent", ""))
     remaining: Money | None = values.get(slots.get("remaining", ""))
@@ -433,19 +459,21 @@ def _slot_of_limit(values: Values, spent: Money | None, remaining: Money | None)
     return None
 
 
-def _chosen(values: Values) -> tuple[str, dict[str, str]]:
-    """The period ("" if none), and by figure the slot that it is read from.
+def _choose_slots(values: Values) -> tuple[str, dict[str, str]]:
+    """The period ("" if none), and by figure the slot from which it is read.
 
     That is the slot of the period, else the one without a period.
     """
     named_period = _PERIOD_OF.get(fold_word(values.get("period") or ""), "")
-    sent = {slot.partition(" ")[::2] for slot in values if slot.split(" ")[0] in FOUR}
+    sent = {slot.partition(" ")[::2] for slot in values if slot.split(" ")[0] in FIGURE_NAMES}
     """(figure, period) of the figures in the record."""
     period = _chosen_period(values, named_period, sent)
     slots: dict[str, str] = {}
-    for figure in FOUR:
+    for figure in FIGURE_NAMES:
         # A figure without a period is that of the record; one beside a bare limit is a month's.
-        periods = [period, "" if period else "month"]
+        periods = ["", "month"]
+        if period:
+            periods = [period, ""]
         candidates = [f"{figure} {each}".strip() for each in periods if (figure, each) in sent]
         if figure == "spent" and len(candidates) > 1 and not named_period and not period:
             candidates = _spent_of_bare_limit(values, candidates)
@@ -505,31 +533,44 @@ def _share(
     row: Row, context: DecodeContext, slot: str, computed: Decimal | None
 ) -> tuple[Decimal | None, bool]:
     """The share (None if what was sent contradicts `computed`), and whether it is derived."""
-    scales: dict[str, Scale] = context.survey or {}
-
-    def settled(slot: str) -> Decimal | None:
-        """What was sent, with 1 as the whole; None if its scale stays open."""
-        part: Part | None = row.values.get(slot)
-        if part is None:
-            return None
-        ways = {Scale.RATIO: part.value, Scale.PERCENT: part.value / 100}
-        told = ways.get(part.scale, ways.get(scales.get(row.source(slot).name, Scale.OPEN)))
-        if told is None and computed is not None:
-            return next((each for each in ways.values() if _near(each, computed)), None)
-        return part.value if told is None and part.value == 0 else told
-
-    told = settled(slot)
+    sent = _share_sent(row, context, slot, computed)
+    if computed is not None and slot not in row.values:
+        return computed, True
     if computed is not None:
-        if slot not in row.values:
-            return computed, True
-        agrees = told is not None and _near(told, computed)
-        return (computed if agrees else None), False
-    if told is not None:
-        return told, False
-    remaining_share = settled("left share")
+        if sent is not None and _near(sent, computed):
+            return computed, False
+        return None, False
+    if sent is not None:
+        return sent, False
+    remaining_share = _share_sent(row, context, "left share", computed)
     if remaining_share is not None:
         return 1 - remaining_share, True
     return None, False
+
+
+def _share_sent(
+    row: Row, context: DecodeContext, slot: str, computed: Decimal | None
+) -> Decimal | None:
+    """The share that was sent, with 1 as the whole; None if its scale stays open.
+
+    Of a share whose scale nothing says, the scale is used in which it is near the `computed` one.
+    """
+    part: Part | None = row.values.get(slot)
+    if part is None:
+        return None
+    by_scale = {Scale.RATIO: part.value, Scale.PERCENT: part.value / 100}
+    if part.scale in by_scale:
+        return by_scale[part.scale]
+    proven_scales: dict[str, Scale] = context.survey or {}
+    proven_scale = proven_scales.get(row.source(slot).name, Scale.OPEN)
+    if proven_scale in by_scale:
+        return by_scale[proven_scale]
+    if computed is not None:
+        matching = [share for share in by_scale.values() if _near(share, computed)]
+        return next(iter(matching), None)
+    if part.value == 0:
+        return part.value
+    return None
 
 
 def _warning_point(values: Values, limit: Money | None, *, is_ratio: bool) -> Decimal | None:
@@ -540,7 +581,9 @@ def _warning_point(values: Values, limit: Money | None, *, is_ratio: bool) -> De
     """
     part: Part | None = values.get("warn")
     if part is not None and "abs" in str(values.get("threshold_type", "")).lower():
-        return part.value / limit.amount if limit is not None and limit.amount > 0 else None
+        if limit is None or limit.amount <= 0:
+            return None
+        return part.value / limit.amount
     if part is None or part.value < 0 or part.value > 300:
         return None
     is_percent = part.scale is Scale.PCT and part.value >= 1 and not is_ratio
@@ -549,7 +592,7 @@ def _warning_point(values: Values, limit: Money | None, *, is_ratio: bool) -> De
     return part.value
 
 
-def unused(row: Row, used: frozenset[str]) -> dict[str, Json]:
+def unused_fields(row: Row, used: frozenset[str]) -> dict[str, Json]:
     """The fields of a record that were not understood, and figures that were not used."""
     left = dict(row.unread)
     keys = {slot: row.source(slot).key for slot in row.values}

@@ -1,13 +1,31 @@
-"""Tasks: titles, states, the flag that says a person must act, who and when."""
+"""Tasks of agents: the names of their fields, and how a `Task` is built.
+
+`TASKS` is the description by which tasks are read. In `FIELDS`, each `Field(slot, names, reader)`
+lists the names under which platforms send one of our fields (its *slot*), best first, and the
+function that reads a raw value; after `#` come the platforms that use the names. `_build` makes a
+`Task` of a `Row`, the values of one object by slot. A reader returns None for a value it cannot
+read, `EMPTY` for one that says nothing, and `Incomplete` for one that holds more than it read.
+
+Tasks are what users approve, so nothing of them may be lost: a text that is shortened or cleaned
+here is kept as it was sent, too (`_keep_whole_text`), and `task_verdict` decides from several
+fields whether a task waits for an approval.
+"""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-from agentco_tui.model import Moment, Task
+from agentco_tui.model import Moment, Money, Task, TaskState
 from agentco_tui.reading.identity import TASK_IDS, doubt_of_row
 from agentco_tui.reading.json_access import Json
-from agentco_tui.reading.kinds.common_fields import COST, CREATED, ids, record, ref_of, references
+from agentco_tui.reading.kinds.common_fields import (
+    COST,
+    CREATED,
+    id_field,
+    make_record,
+    ref_of,
+    reference_fields,
+)
 from agentco_tui.reading.kinds.task_verdict import (
     DECIDING_SLOTS,
     Evidence,
@@ -22,13 +40,13 @@ from agentco_tui.reading.unknown_fields import WHOLE, as_extra
 from agentco_tui.reading.values.money import Sum, declared_unit, money_field, to_money
 from agentco_tui.reading.values.reference import COMPANY, to_key, to_ref, to_ref_name, typed_ref
 from agentco_tui.reading.values.scalar import (
-    block,
-    flag,
-    named,
-    text_only,
+    to_block,
     to_count,
     to_decimal,
-    word,
+    to_flag,
+    to_name,
+    to_text_only,
+    to_word,
 )
 from agentco_tui.reading.values.status_word import task_state
 from agentco_tui.reading.values.time import to_moment, to_seconds
@@ -36,85 +54,112 @@ from agentco_tui.text import SafeText, count_hidden, safe, safe_block
 from agentco_tui.text.memoized import memoized
 
 _LINE: Final = 400
-"""Cells of a title or a name in a record."""
+"""Cells of the terminal to which a title or a name is cut."""
 _DESCRIPTION: Final = 30_000
-"""Cells; in as many lines at most."""
+"""Cells to which a description is cut, and the largest number of its lines."""
 
 
 def _title_in(raw: Json) -> Any:
     """A text, or the text inside an object: `{"text": "Plan"}`."""
-    return named(raw) if type(raw) is str or type(raw) is dict else None
+    return to_name(raw) if type(raw) is str or type(raw) is dict else None
 
 
-def _described(raw: Json) -> Any:
-    return block(raw, _DESCRIPTION, _DESCRIPTION)
+def _description(raw: Json) -> Any:
+    """The text of a description, of at most `_DESCRIPTION` cells and lines."""
+    return to_block(raw, _DESCRIPTION, _DESCRIPTION)
 
 
 def _interrupt(raw: Json) -> Any:
-    """`pendingInterrupt: {…}`: an object there means that a person must act."""
-    if type(raw) is dict or type(raw) is list:
-        return True if raw else EMPTY
-    return flag(raw)
+    """True for an object, such as `pendingInterrupt: {…}`: an operator must act; else a flag."""
+    if type(raw) is not dict and type(raw) is not list:
+        return to_flag(raw)
+    if not raw:
+        return EMPTY
+    return True
 
 
 def _some_wait(raw: Json) -> Any:
-    """Whether approvals are missing; how many is kept with the other fields."""
+    """Whether a count of missing approvals is above 0; the count is kept with the unread fields."""
     count = to_count(raw)
-    return None if count is None else Incomplete(count > 0)
+    if count is None:
+        return None
+    return Incomplete(count > 0)
 
 
 def _owner(raw: Json) -> Any:
-    """An owner that says itself that it is an agent."""
-    told = typed_ref(raw)
-    return Incomplete(told[1]) if told is not None and told[0] == "agent" else None
+    """The reference to an owner whose `type` says that it is an agent; None for any other."""
+    kind_and_ref = typed_ref(raw)
+    if kind_and_ref is None:
+        return None
+    kind, ref = kind_and_ref
+    if kind != "agent":
+        return None
+    return Incomplete(ref)
 
 
 _TEXTS: Final[dict[Any, int]] = {
-    _described: _DESCRIPTION, text_only: _LINE, named: _LINE, _title_in: _LINE, word: 60,
+    _description: _DESCRIPTION, to_text_only: _LINE, to_name: _LINE, _title_in: _LINE, to_word: 60,
     to_ref: _LINE, to_ref_name: _LINE,
 }  # fmt: skip
-"""Readers of texts, and how many cells of a text are kept."""
+"""Readers of texts, and to how many cells each cuts a text."""
 
 
-def _whole(field: Field) -> Field:
-    """A field whose texts are also kept as sent, where cleaning or cutting takes from them."""
-    reader, most = field.reader, _TEXTS.get(field.reader)
-    if most is None:
+def _keep_whole_text(field: Field) -> Field:
+    """The field with a reader that also keeps a text as sent if cleaning or cutting changes it."""
+    reader = field.reader
+    most_cells = _TEXTS.get(reader)
+    if most_cells is None:
         return field
-    short, is_text = min(most, _LINE), reader not in (to_ref, to_ref_name)
+    shortest_limit = min(most_cells, _LINE)
+    reads_texts = reader not in (to_ref, to_ref_name)
 
     def read(raw: Json) -> Any:
-        if type(raw) is str and len(raw) <= short and raw.isascii() and raw.isprintable():
-            # Nothing is taken from it, and most are like this.
-            return raw if is_text and raw and raw == raw.strip() else reader(raw)
-        found = reader(raw)
-        if found == raw or found is None or found is EMPTY or type(found) is Incomplete:
-            return found
-        return Incomplete(found) if _loses(most, raw) else found
+        if type(raw) is str and len(raw) <= shortest_limit and raw.isascii() and raw.isprintable():
+            # Nothing is lost of such a text, and most are like this.
+            if reads_texts and raw and raw == raw.strip():
+                return raw
+            return reader(raw)
+        value = reader(raw)
+        if value == raw or value is None or value is EMPTY or type(value) is Incomplete:
+            return value
+        if _is_shortened(most_cells, raw):
+            return Incomplete(value)
+        return value
 
     return field._replace(reader=read)
 
 
-def _loses(most: int, raw: Json) -> bool:
-    """Whether a text says less when it is cleaned and cut to so many cells."""
+def _is_shortened(most_cells: int, raw: Json) -> bool:
+    """Whether a text, or one inside an object or list, says less when it is cleaned and cut.
+
+    It is cut to `most_cells` cells of the terminal; a character takes at most two.
+    """
     if type(raw) is str:
-        if 2 * len(raw) > most:
-            text, room = raw.strip(), 2 * len(raw) + 2
-            if most <= _LINE and safe(text, most) != safe(text, room):
-                return True
-            if most > _LINE and safe_block(text, most, most) != safe_block(text, room, room):
-                return True
+        if 2 * len(raw) > most_cells and _is_cut(most_cells, raw.strip()):
+            return True
         return count_hidden(raw) > 0
-    if type(raw) is dict or type(raw) is list:
-        inside = raw.values() if type(raw) is dict else raw
-        return any(_loses(most, each) for each in inside)
+    if type(raw) is dict:
+        return any(_is_shortened(most_cells, inner) for inner in raw.values())
+    if type(raw) is list:
+        return any(_is_shortened(most_cells, inner) for inner in raw)
     return False
 
 
+def _is_cut(most_cells: int, text: str) -> bool:
+    """Whether a text has more than `most_cells` cells when it is cleaned as its reader does."""
+    enough_cells = 2 * len(text) + 2
+    if most_cells <= _LINE:
+        return safe(text, most_cells) != safe(text, enough_cells)
+    shown = safe_block(text, most_cells, most_cells)
+    return shown != safe_block(text, enough_cells, enough_cells)
+
+
 _EPOCH: Final = "{,_ts,_ms,_unix}"
+"""Endings of a time's name that say that it is a number."""
 _TIMES: Final = "{timestamps,dates,times,audit,meta,metadata}"
+"""Names of objects that hold a task's times."""
 _TABLE: Final = (
-    ids("task_id  # paperclip, LibreFang", """
+    id_field("task_id  # paperclip, LibreFang", """
         task_uuid {user_task,task}_key   # Camunda 8
         {approval,call,request}_id       # LibreFang, HumanLayer: what a person is asked
         {run,dag_run,execution}_id       # LangGraph, Airflow: one run of what is defined elsewhere
@@ -138,10 +183,10 @@ _TABLE: Final = (
         """, _title_in),
     Field("description", """
         description body detail{s,} text content note{s,} instructions objective prompt
-        """, _described),
-    Field("tool", "tool_name tool command  # LibreFang approvals", text_only),
-    Field("tool", "{payload,input,args}.{type,action,tool,tool_name,command}", text_only),
-    Field("type", "type kind task_type category type.name  # paperclip", text_only),
+        """, _description),
+    Field("tool", "tool_name tool command  # LibreFang approvals", to_text_only),
+    Field("tool", "{payload,input,args}.{type,action,tool,tool_name,command}", to_text_only),
+    Field("type", "type kind task_type category type.name  # paperclip", to_text_only),
     Field("status", """
         status_enum status state task_status  # Devin: finer than its status; most platforms
         status.{state,status,phase,name,value}  # A2A, ClickUp, Kubernetes, Jira
@@ -149,24 +194,24 @@ _TABLE: Final = (
         phase stage state_type {current,workflow,task}_state run_status  # Prefect
         properties.status                # Power Automate
         processing_status                # Anthropic message batches
-        """, word),
+        """, to_word),
     Field("status_text", """
         status_humanized                 # dbt Cloud: "Success" beside 10
         status_{name,label,text,display} state_name  # Prefect
-        """, word),
-    Field("second", "state", word),
+        """, to_word),
+    Field("second", "state", to_word),
     Field("category", "{state,status}.type status.status_category.key  # Linear, ClickUp, Jira",
-          word),
+          to_word),
     Field("result", """
         conclusion result outcome        # GitHub workflow runs, Azure DevOps builds
         properties.{outcome,result}      # Power Automate
-        """, text_only),
+        """, to_text_only),
     Field("approval", """
         approval_{status,state}          # Asana, paperclip incidents
         {,human_}review_status decision approval_decision
         approval {approval,review}.{status,state,decision}
         final_decision                   # GitLab, ServiceNow-like approvals
-        """, word),
+        """, to_word),
     Field("progress", "percent_complete  # Microsoft Planner, Project", to_decimal),
     Field("waits", """
         {needs,awaiting}_{approval,review,human,input} {is_,}pending_approval waiting_for_approval
@@ -174,24 +219,27 @@ _TABLE: Final = (
         """, _interrupt),
     Field("requires", """
         requires_{approval,human_approval,review} {approval,review}_required approval.required
-        """, flag),
+        """, to_flag),
     Field("waits", "pending_approval_count  # GitLab deployments", _some_wait),
-    Field("is_pending", "{is_,}pending", flag),
-    Field("approved", "{is_,}approved", flag),
-    Field("done", "{is_,}{completed,done} finished  # Asana", flag),
-    *references("agent", """
+    Field("is_pending", "{is_,}pending", to_flag),
+    Field("approved", "{is_,}approved", to_flag),
+    Field("done", "{is_,}{completed,done} finished  # Asana", to_flag),
+    *reference_fields("agent", """
         agent assigned_agent ai_agent bot assignee assigned_to assignee_agent owner_agent assistant
         worker executor requested_by_agent
         """, more="""
         assignees assigned_agents agent_ids {context,refs,relations}.{agent,assignee}  # GitHub
         """, id_names="{context,refs,relations}.agent_id"),
     Field("agent", "owner # tools that say what their owner is", _owner),
-    *references("company", COMPANY, more="{context,refs,relations}.company",
-                id_names="{context,refs,relations}.company_id"),
+    *reference_fields(
+        "company", COMPANY,
+        more="{context,refs,relations}.company",
+        id_names="{context,refs,relations}.company_id",
+    ),
     Field("priority", """
         priority_label priority.{priority,name,label}  # Linear, ClickUp, Jira
         priority{,_level} urgency importance prio
-        """, word),
+        """, to_word),
     Field("trust", "{,agent_}trust{_score,}", to_decimal),
     CREATED,
     Field("created", f"""
@@ -219,7 +267,7 @@ _TABLE: Final = (
         decided_by decided_by_user{_id,} # LibreFang, paperclip
         {approved,rejected,reviewed}_by {decided,approved}_by_name
         {approval,review}.{decided_by,approved_by}
-        """, named),
+        """, to_name),
     Field("expires", f"""
         expires{{,_at}}{_EPOCH} expiry expiration{{,_time}} expires_on {{approval_,}}deadline
         timeout_at {{approval,timestamps,dates,times}}.{{expires_at,deadline}}
@@ -228,7 +276,7 @@ _TABLE: Final = (
     *COST,
     money_field("estimate", "{estimated,expected}_cost cost_estimate"),
 )  # fmt: skip
-FIELDS: Final = tuple(map(_whole, _TABLE))
+FIELDS: Final = tuple(map(_keep_whole_text, _TABLE))
 
 _to_shared_money: Final = memoized(4096)(to_money)
 """Estimates are round sums, so that many tasks share one object."""
@@ -242,6 +290,7 @@ _NOT_SHOWN: Final = ("tool", "type", "result")
 
 
 def _build(row: Row, context: DecodeContext) -> Task:
+    """The task in a row of an answer; raises UnreadableRecord if it has no id."""
     values = row.values
     title, title_from = _title(row)
     status = _status(values)
@@ -260,7 +309,10 @@ def _build(row: Row, context: DecodeContext) -> Task:
     unit = declared_unit(values, context.unit)
     if cost is not None and estimate is not None and cost != estimate:
         row.leave_unread("estimate")  # shown as it was sent
-    return record(
+    estimated_cost: Money | None = None
+    if estimate is not None:
+        estimated_cost = _to_shared_money(estimate, unit)
+    return make_record(
         Task, row, context,
         id_doubt=doubt_of_row(row, TASK_IDS, context.path),
         title=title or safe(values.get("id") or context.key or ""),
@@ -273,13 +325,16 @@ def _build(row: Row, context: DecodeContext) -> Task:
         created=created,
         expires=expires,
         cost=to_money(cost, unit),
-        estimate=None if estimate is None else _to_shared_money(estimate, unit),
+        estimate=estimated_cost,
         extra=as_extra(row.unread, WHOLE),
     )  # fmt: skip
 
 
 def _title(row: Row) -> tuple[SafeText | None, str]:
-    """The words that come nearest to a title, and the name of the field they are from."""
+    """The best words for a title, and the platform's name of the field that they are from.
+
+    A task without a title is called by its description's first line, its tool or its type.
+    """
     values = row.values
     if "title" in values:
         return values["title"], row.source("title").name
@@ -294,7 +349,7 @@ def _title(row: Row) -> tuple[SafeText | None, str]:
 
 
 def _status(values: Values) -> SafeText | None:
-    """The status word; its text, where the status is a number."""
+    """The status word; if the status is a number, the text that comes with it."""
     status: SafeText | None = values.get("status") or values.get("status_text")
     if status is not None and status.isdigit() and "status_text" in values:
         return SafeText(values["status_text"])
@@ -304,13 +359,18 @@ def _status(values: Values) -> SafeText | None:
 def _verdict(row: Row, status: SafeText | None) -> TaskVerdict:
     """The state of a task, and whether it needs an approval."""
     values = row.values
-    state = None if status is None else task_state(status)
+    state: TaskState | None = None
+    if status is not None:
+        state = task_state(status)
     if DECIDING_SLOTS.isdisjoint(values):
         return TaskVerdict(state, None)
+    approval: TaskState | None = None
+    if "approval" in values:
+        approval = task_state(values["approval"])
     return decide(
         Evidence(
             work=state_of_work(row, state),
-            approval=task_state(values["approval"]) if "approval" in values else None,
+            approval=approval,
             waits=values.get("waits"),
             is_pending=values.get("is_pending"),
             requires=values.get("requires"),
@@ -336,7 +396,7 @@ def _created(row: Row, context: DecodeContext) -> Moment | None:
 
 
 def _expires(row: Row) -> Moment | None:
-    """Until when the task can be decided: as sent, else a timeout after the waiting began."""
+    """When the approval expires: as sent, else the sent timeout after the waiting began."""
     values = row.values
     expires: Moment | None = values.get("expires")
     if "timeout" not in values:

@@ -1,4 +1,7 @@
-"""The state of a task, and whether it waits for an approval, where several fields speak of it.
+"""Decides the state of a task, and whether it waits for an approval, from several of its fields.
+
+`kinds.task` calls it for tasks that have more than a plain status. A *slot* is our name of a field;
+`Row.values` has the values of one task by slot. `TaskState` is what a status word means.
 
 1. `state_of_work` reads the fields that describe the work: status, state, category, result,
    progress.
@@ -81,21 +84,25 @@ class Evidence(NamedTuple):
     waits: bool | None = None
     """A flag: it waits for a decision."""
     is_pending: bool | None = None
+    """A flag named "pending", which may mean the work or the approval."""
     requires: bool | None = None
     """A flag: tasks like this need an approval; not that this one waits for it."""
     approved: bool | None = None
+    """A flag: it was approved."""
     done: bool | None = None
+    """A flag: the work is done."""
 
 
 class TaskVerdict(NamedTuple):
-    """What becomes of the evidence."""
+    """What the fields of a task mean together."""
 
     state: TaskState | None
     needs_approval: bool | None
+    """Whether it waits for an approval; None if not known."""
 
 
 class _Word(Enum):
-    """What the status word of an approval comes to."""
+    """What the status word of an approval means."""
 
     WAITING = "waiting"
     REFUSED = "refused"
@@ -116,7 +123,7 @@ _WORDS: Final = {
 
 
 class _Keep(Enum):
-    """Outcomes of a rule that are taken from the evidence."""
+    """Outcomes of a rule that are copied from the evidence."""
 
     WORK = "the state of the work"
     WORD = "the state that the approval's word says"
@@ -144,6 +151,7 @@ _PENDING: Final = frozenset((TaskState.PENDING,))
 _UNDECIDED: Final = frozenset((None, TaskState.PENDING))
 _OPEN: Final = frozenset((None, TaskState.PENDING, TaskState.QUEUED, TaskState.OTHER))
 
+# One letter for each status word of an approval, so that a rule fits in a line.
 _W, _R, _G, _O, _M = ((word,) for word in _Word)
 
 _RULES: Final = (
@@ -206,8 +214,9 @@ def _needs_approval(rule: _Rule, evidence: Evidence) -> bool | None:
         return rule.needs_approval
     if evidence.waits is not None:
         return evidence.waits
-    is_only_flag = evidence.is_pending is True and evidence.work is None
-    return True if is_only_flag else None
+    if evidence.is_pending is True and evidence.work is None:
+        return True
+    return None
 
 
 def _by_requirement(requires: bool | None, state: TaskState | None) -> bool | None:
@@ -219,4 +228,6 @@ def _by_requirement(requires: bool | None, state: TaskState | None) -> bool | No
         return None
     if not requires or state in _ENDED:
         return False
-    return True if state is TaskState.PENDING else None
+    if state is TaskState.PENDING:
+        return True
+    return None

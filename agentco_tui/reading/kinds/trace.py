@@ -1,4 +1,11 @@
-"""One step of a trace: its table of names, and how a `TraceStep` is built of a row.
+"""One step of a trace, the log of how an agent worked on a task: its fields, and how it is built.
+
+`STEPS` is the description by which steps are read. In `FIELDS`, each `Field(slot, names, reader)`
+lists the names under which platforms send one of our fields (its *slot*), best first, and the
+function that reads a raw value; after `#` come the platforms that use the names. `_build` makes a
+`TraceStep` of a `Row`, the values of one object by slot. A reader returns None for a value it
+cannot read, `EMPTY` for one that says nothing, and `Incomplete` for one that holds more than it
+read.
 
 Which objects of an answer are steps, and in which order, is decided in `reading.trace_layout`.
 """
@@ -19,12 +26,21 @@ from agentco_tui.reading.schema import DecodeContext, Kind, Row, Values
 from agentco_tui.reading.unknown_fields import as_extra
 from agentco_tui.reading.values.money import declared_unit, to_money
 from agentco_tui.reading.values.reference import to_id
-from agentco_tui.reading.values.scalar import flag, line, named, shown, to_count, to_decimal, word
+from agentco_tui.reading.values.scalar import (
+    to_count,
+    to_decimal,
+    to_flag,
+    to_line,
+    to_name,
+    to_shown_text,
+    to_word,
+)
 from agentco_tui.reading.values.status_word import fold_word, task_state
 from agentco_tui.reading.values.time import to_moment, to_seconds
 from agentco_tui.text import SafeText, safe, safe_block
 
 MAX_STEPS: Final = 20_000
+"""How many steps of one trace are read."""
 
 
 # -- readers of the table --------------------------------------------------------------------------
@@ -32,25 +48,33 @@ MAX_STEPS: Final = 20_000
 
 def _duration_without_unit(raw: Json) -> Any:
     """Seconds from a text such as "1.2 s"; a Decimal if only the name could declare the unit."""
-    number = None if type(raw) is dict else to_decimal(raw)
-    return to_seconds(raw) if number is None else number
+    if type(raw) is not dict:
+        number = to_decimal(raw)
+        if number is not None:
+            return number
+    return to_seconds(raw)
 
 
 def _seconds_in(unit: float) -> Reader:
-    """A reader of durations whose name declares the unit, in seconds."""
+    """A reader of durations in a unit of so many seconds, which the name of the field declares."""
     return lambda raw: to_seconds(raw, unit)
 
 
 _MAX_OFFSET: Final = 1_000_000_000
+"""A number from here on is no offset, but a time since 1970, whatever its unit."""
 
 
 def _start_in(unit: float) -> Reader:
-    """A reader of `start_ms`: small numbers are seconds after the trace began, others a Moment."""
+    """A reader of `start_ms`: a small number is an offset from the trace's beginning, else a time.
+
+    `unit` is the unit of the offset in seconds. The reader returns seconds or a Moment.
+    """
 
     def read(raw: Json) -> Any:
         number = to_decimal(raw)
-        is_offset = number is not None and 0 <= number < _MAX_OFFSET
-        return to_seconds(raw, unit) if is_offset else to_moment(raw)
+        if number is not None and 0 <= number < _MAX_OFFSET:
+            return to_seconds(raw, unit)
+        return to_moment(raw)
 
     return read
 
@@ -67,7 +91,9 @@ def _parent_in_references(raw: Json) -> Any:
 
 def _parent_in_dotted_order(raw: Json) -> Any:
     """The parent in LangSmith's `dotted_order`: the last part but one, after its time."""
-    parts = raw.split(".") if type(raw) is str else ()
+    if type(raw) is not str:
+        return EMPTY
+    parts = raw.split(".")
     if len(parts) < 2:
         return EMPTY
     _time, _, parent = parts[-2].partition("Z")
@@ -80,14 +106,19 @@ _OTEL_CODES: Final[Mapping[int, Any]] = {0: EMPTY, 1: safe("ok"), 2: safe("error
 def _otel_code(raw: Json) -> Any:
     """OpenTelemetry's status as "ok" or "error"; EMPTY if it is unset."""
     if type(raw) is dict:
-        code = raw.get("code", raw.get("statusCode"))
-        status = None if code is None else _otel_code(code)
+        status = _otel_code(raw.get("code", raw.get("statusCode")))
         holds_more = len(raw) > 1
-        return Incomplete(status) if status is not None and holds_more else status
+        if status is not None and holds_more:
+            return Incomplete(status)
+        return status
+    if type(raw) is int:
+        return _OTEL_CODES.get(raw)
     if type(raw) is str and raw.startswith("STATUS_CODE_"):
         name = raw.removeprefix("STATUS_CODE_")
-        return EMPTY if name == "UNSET" else safe(name.lower(), 60)
-    return _OTEL_CODES.get(raw) if type(raw) is int else None
+        if name == "UNSET":
+            return EMPTY
+        return safe(name.lower(), 60)
+    return None
 
 
 def _error(raw: Json) -> Any:
@@ -96,11 +127,14 @@ def _error(raw: Json) -> Any:
         return safe("failed")
     if raw is False:
         return EMPTY
-    return shown(raw) or EMPTY
+    return to_shown_text(raw) or EMPTY
 
 
 def _any_content(raw: Json) -> Any:
-    return EMPTY if raw in ("", [], {}) else raw
+    """The raw value itself; EMPTY if there is nothing in it."""
+    if raw in ("", [], {}):
+        return EMPTY
+    return raw
 
 
 _TEXTS: Final = (
@@ -111,15 +145,21 @@ _TEXTS: Final = (
     ("stderr", "stderr"),
     ("payload", "payload data"),
 )
+"""Slots of a step's texts with their names, in the order in which they are shown."""
 _SPANS: Final = "{duration,latency,elapsed,elapsed_time,execution_time,runtime,took,total_time}"
+"""Names of a duration, to which a unit may be appended."""
 _USAGE: Final = (
     "{usage,tokens,token_usage,usage_metadata,usage_details,models_usage,attributes,tags,metadata"
     ",metrics,llm_output.token_usage}"
 )
+"""Names of objects that hold the counts of tokens; U in the names below."""
 
 
 def _tokens_of(slot: str, names: str) -> Field:
-    """Counts of tokens, flat or below what holds them; OpenTelemetry's are `gen_ai.usage.…`."""
+    """A field of token counts; `U.` in its names is any of the objects in `_USAGE`.
+
+    OpenTelemetry's are `gen_ai.usage.…`.
+    """
     return Field(slot, names.replace("U.", f"{_USAGE}."), to_count)
 
 
@@ -139,27 +179,27 @@ FIELDS: Final = (
     Field("kind", """
         kind type {run,step,event}_type  # OpenTelemetry, Langfuse, LangSmith
         {,observation_,span_}kind {observation,span}_type category event as_type
-        """, word),
+        """, to_word),
     Field("name", """
         name title label operation{_name,}  # most; Jaeger
         tool_name tool function.name function_name  # OpenAI tool calls
         display_name action_name task_display_name span_data.name  # Argo, CodePipeline, Airflow
         step_name step action node agent agent_name span_name task role
-        """, named),
+        """, to_name),
     Field("code", "status status_code  # OpenTelemetry", _otel_code),
     Field("status", """
         conclusion                       # GitHub
         status state outcome status_code level phase status.{code,status,state}
-        """, word),
-    Field("level", "level severity log_level  # Langfuse", word),
-    Field("success", "{is_,}success ok succeeded", flag),
-    Field("is_error", "{is,has}_error failed errored", flag),
+        """, to_word),
+    Field("level", "level severity log_level  # Langfuse", to_word),
+    Field("success", "{is_,}success ok succeeded", to_flag),
+    Field("is_error", "{is,has}_error failed errored", to_flag),
     Field("error", """
         error error_message status_message  # LangSmith, workflow servers, Langfuse
         errors err exception{,_message} failure{,_reason}
         {attributes,tags}.{error_message,exception_message,error_type,error}  # OpenTelemetry
         """, _error),
-    Field("error", "status.{message,description}  # OpenTelemetry", line),
+    Field("error", "status.{message,description}  # OpenTelemetry", to_line),
     Field("at", """
         start_time start_time_unix_nano started_at  # Langfuse, LangSmith, OpenTelemetry, GitHub
         started start begin begin_time start_timestamp
@@ -205,6 +245,7 @@ FIELDS: Final = (
 _TOKEN_PARTS: Final = (("in", "input_tokens"), ("out", "output_tokens"))
 """Slots of which a total is the sum, and what they are called among the unread fields."""
 _BAD_LEVELS: Final = word_set("error fatal critical")
+"""Log levels that mean that the step failed."""
 
 
 def _build(row: Row, context: DecodeContext) -> TraceStep:
@@ -252,9 +293,13 @@ def _start(values: Values, trace_start: Moment | None) -> Moment | None:
 
 def _text(values: Values, error: SafeText | None) -> SafeText | None:
     """All texts of a step as one block, each with its name, if there is more than one."""
-    parts: list[tuple[str, str]] = [] if error is None else [("error", error)]
+    parts: list[tuple[str, str]] = []
+    if error is not None:
+        parts.append(("error", error))
     for slot, _ in _TEXTS:
-        text = shown(values[slot]) if slot in values else None
+        if slot not in values:
+            continue
+        text = to_shown_text(values[slot])
         if text:
             parts.append((slot, text))
     if not parts:
@@ -267,8 +312,9 @@ def _text(values: Values, error: SafeText | None) -> SafeText | None:
 def _labelled(slot: str, text: str) -> str:
     if slot == "message":
         return text
-    separator = "\n" if "\n" in text else " "
-    return f"{slot}:{separator}{text}"
+    if "\n" in text:
+        return f"{slot}:\n{text}"
+    return f"{slot}: {text}"
 
 
 def _has_failed(values: Values, status: SafeText | None, error: SafeText | None) -> bool:
@@ -280,9 +326,10 @@ def _has_failed(values: Values, status: SafeText | None, error: SafeText | None)
         return True
     if "code" in values:
         return fold_word(values["code"]) == "error"
-    state = None if status is None else task_state(status)
-    if state in (TaskState.FAILED, TaskState.DONE):
-        return state is TaskState.FAILED
+    if status is not None:
+        state = task_state(status)
+        if state in (TaskState.FAILED, TaskState.DONE):
+            return state is TaskState.FAILED
     level = fold_word(values.get("level") or "")
     return level in _BAD_LEVELS or error is not None
 
@@ -295,9 +342,12 @@ def _duration(row: Row, at: Moment | None) -> float | None:
         return sent
     if isinstance(end, Moment) and at is not None and end.at >= at.at:
         between = round(end.at - at.at, 6)
-        exact = _exact_seconds(sent, between) if sent is not None else None
         times_are_whole = at.at.is_integer() and end.at.is_integer()
-        return exact if times_are_whole and exact is not None else between
+        if sent is not None and times_are_whole:
+            exact = _exact_seconds(sent, between)
+            if exact is not None:
+                return exact
+        return between
     if sent is not None and sent >= 0:
         return _in_unit_of_start(sent, row)
     return None

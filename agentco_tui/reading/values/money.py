@@ -53,7 +53,7 @@ _THREE_MINOR: Final = word_set("KWD BHD OMR JOD TND IQD LYD")
 _EXACT: Final = Context(prec=80)
 """Digits enough that no sum is ever rounded."""
 _LONGEST_TEXT: Final = 60
-"""A longer text is no sum."""
+"""Characters: a longer text is no sum."""
 
 _WRITTEN: Final = lazy_pattern(
     r"^\s*([-+(]?)\s*(US\$|A\$|C\$|R\$|[$€£¥₹₩₽₴₺₫฿₪]|[A-Za-z]{3,7}(?=[\s\d-]))?\s*"
@@ -80,7 +80,9 @@ def to_sum(raw: Json, unit: Unit = NO_UNIT) -> Any:
     value = to_decimal(raw)
     if value is not None:
         return Sum(value, unit)
-    return _from_text(raw, unit) if type(raw) is str else None
+    if type(raw) is str:
+        return _from_text(raw, unit)
+    return None
 
 
 def money_field(slot: str, names: str, reader: Reader = to_sum) -> Field:
@@ -105,7 +107,9 @@ def to_money(found: Sum | None, declared: Unit = NO_UNIT) -> Money | None:
     if found.unit.power is not None and declared.currency in NO_MONEY:
         unit = found.unit  # `spent_cents` beside `unit: "tokens"` is still money
     amount = scaled(found.value, power_of(unit))
-    currency = SafeText(unit.currency) if unit.currency else None
+    currency: SafeText | None = None
+    if unit.currency:
+        currency = SafeText(unit.currency)
     return Money(amount, currency, unit_assumed=unit.power is None)
 
 
@@ -122,7 +126,9 @@ def power_of(unit: Unit) -> int:
 
 def scaled(value: Decimal, power: int) -> Decimal:
     """`value` times ten to the `power`, exactly."""
-    return value.scaleb(power, _EXACT) if power else value
+    if power == 0:
+        return value
+    return value.scaleb(power, _EXACT)
 
 
 def _from_text(raw: str, name_unit: Unit) -> Sum | None:
@@ -193,15 +199,19 @@ def _from_object(raw: Mapping[str, Json], name_unit: Unit) -> Any:
             used += 1
             continue
         rank = _name_rank(name)
-        amount = None if rank is None or type(value) is dict else to_decimal(value)
-        if rank is not None and amount is not None:
+        if rank is None or type(value) is dict:
+            continue
+        amount = to_decimal(value)
+        if amount is not None:
             own_unit = unit_in_name(name)
             amounts.setdefault((own_unit.rank, rank), Sum(amount, own_unit))
     whole = to_decimal(named.get("units"))
     nanos = to_decimal(named.get("nanos"))
     if whole is not None and (nanos is not None or "currencycode" in named):
         found = Sum(_EXACT.add(whole, scaled(nanos or Decimal(0), -9)), Unit(0).with_more(declared))
-        used += 1 if nanos is None else 2
+        used += 1
+        if nanos is not None:
+            used += 1
     elif amounts:
         best = min(amounts)
         amount, own_unit = amounts[best]
@@ -213,7 +223,9 @@ def _from_object(raw: Mapping[str, Json], name_unit: Unit) -> Any:
     else:
         return None
     values_sent = sum(value is not None for value in raw.values())
-    return found if values_sent <= used else Incomplete(found)
+    if values_sent > used:
+        return Incomplete(found)
+    return found
 
 
 def _unit_in_field(name: str, value: Json, *, may_be_scale: bool) -> Unit | None:
@@ -237,7 +249,9 @@ def _name_rank(name: str) -> int | None:
             return rank
         if name.startswith(amount) and amount in dict(split_unit(name)):
             return rank
-    return len(_AMOUNTS) if name in UNIT_WORDS else None
+    if name in UNIT_WORDS:
+        return len(_AMOUNTS)
+    return None
 
 
 def comparable(one: Money, other: Money) -> bool:
@@ -296,22 +310,30 @@ def _code_in(raw: Any) -> str | None:
     if type(raw) is not str:
         return None
     text = raw.strip()
-    return text if 0 < len(text) <= 24 else None
+    if 0 < len(text) <= 24:
+        return text
+    return None
 
 
 def _metric(raw: Json) -> Unit | None:
     """The unit in `metric: "billed_cents"`; None for a metric that is no unit of sums."""
-    return UNIT_WORDS.get(fold(raw)) if type(raw) is str else None
+    if type(raw) is not str:
+        return None
+    return UNIT_WORDS.get(fold(raw))
 
 
 def _cents_if_true(raw: Json) -> Unit | None:
     """Cents if a flag such as `in_cents` is true, else None."""
-    return Unit(-2) if raw is True else None
+    if raw is True:
+        return Unit(-2)
+    return None
 
 
 def _unit_of_digits(raw: Json) -> Unit | None:
     """The unit of sums with this many digits after the point; None if it is no such number."""
-    return Unit(-raw) if type(raw) is int and 0 <= raw < 5 else None
+    if type(raw) is int and 0 <= raw < 5:
+        return Unit(-raw)
+    return None
 
 
 UNIT_FIELDS: Final = (
@@ -352,7 +374,9 @@ def envelope_unit(body: Json, depth: int = 0) -> Unit:
     unit = NO_UNIT
     sent = folded_names(body)
     for name, field in _ENVELOPE_FIELDS:
-        raw = get_field(body, name) if name in sent else None
+        if name not in sent:
+            continue
+        raw = get_field(body, name)
         if raw is not None:
             unit = unit.with_more(field.reader(raw))
     for name in ("unit", "units"):  # an answer's own `unit` may be anything, such as "ms"

@@ -20,7 +20,7 @@ from agentco_tui.reading.name_index import Field
 from agentco_tui.reading.reader_result import EMPTY, Incomplete
 from agentco_tui.reading.schema import Table
 from agentco_tui.reading.unknown_fields import hide_keys
-from agentco_tui.reading.values.scalar import text_only
+from agentco_tui.reading.values.scalar import to_text_only
 from agentco_tui.text import SafeText, safe
 from agentco_tui.text.patterns import lazy_pattern
 
@@ -163,8 +163,8 @@ _REF: Final = Table((
         name display_name title label full_name {agent,company,task,user}_name task_title
         username login email text caption display_value  # GitHub, Okta, ServiceNow
         {user,agent,session.user,api_key.user}.{name,email}  # OpenAI audit logs
-        """, text_only),
-    Field("type", "type kind object __typename {object,entity,resource}_type", text_only),
+        """, to_text_only),
+    Field("type", "type kind object __typename {object,entity,resource}_type", to_text_only),
 ))  # fmt: skip
 """The names of a reference's fields, where it is an object."""
 
@@ -214,7 +214,7 @@ def typed_ref(raw: Json) -> tuple[str, Ref] | None:
     return (kind, ref) if isinstance(ref, Ref) else None
 
 
-def joined(*refs: Ref | None) -> Ref | None:
+def join_refs(*refs: Ref | None) -> Ref | None:
     """One reference from several to the same record; None if they tell nothing.
 
     It has the first id, and the first name that comes with this id or without any.

@@ -20,9 +20,9 @@ from agentco_tui.text import SafeText, safe, safe_block
 from agentco_tui.text.patterns import lazy_pattern
 
 _WORD_CELLS: Final = 60
-"""Status words are cut to this width."""
+"""The width in cells of the terminal to which status words are cut."""
 _SHORT: Final = 400
-"""Up to so many printable ASCII characters a block is just a line, which is faster to clean."""
+"""A block of at most so many printable ASCII characters is read as a line, which is faster."""
 _NAMED: Final = (
     "displayvalue", "name", "displayname",
     "title", "label", "fullname", "text", "value", "word", "message",
@@ -39,43 +39,49 @@ _BLOCK: Final = ("text", "content", "message", "value", "body", "output", "markd
 """Folded keys of the text in an object, best first."""
 
 
-def line(raw: Json) -> Any:
+def to_line(raw: Json) -> Any:
     """One line of text; a number as its digits; EMPTY for a blank text; else None."""
     if type(raw) is str:
-        return EMPTY if not raw or raw.isspace() else safe(raw)
+        if not raw or raw.isspace():
+            return EMPTY
+        return safe(raw)
     if type(raw) is int or type(raw) is Decimal:
         return number_text(raw)
     return None
 
 
-def text_only(raw: Json) -> Any:
+def to_text_only(raw: Json) -> Any:
     """One line of a text; EMPTY for a blank text; None for all else, numbers too."""
-    return line(raw) if type(raw) is str else None
+    if type(raw) is not str:
+        return None
+    return to_line(raw)
 
 
-def named(raw: Json) -> Any:
+def to_name(raw: Json) -> Any:
     """A name: a line, or the name inside an object such as `{"name": "Scout", "id": "1"}`."""
     if type(raw) is dict:
-        return _inner(raw, _NAMED, line)
-    return line(raw)
+        return _inner(raw, _NAMED, to_line)
+    return to_line(raw)
 
 
-def word(raw: Json) -> Any:
+def to_word(raw: Json) -> Any:
     """A status word or the like: a short line, or the word inside `{"state": "working", …}`."""
     if type(raw) is str:
-        return EMPTY if not raw or raw.isspace() else safe(raw.strip(), _WORD_CELLS)
+        if not raw or raw.isspace():
+            return EMPTY
+        return safe(raw.strip(), _WORD_CELLS)
     if type(raw) is dict:
         if len(raw) == 1:
             number = to_decimal(raw)
             if number is not None:
                 return number_text(number)
-        return _inner(raw, _WORDED, word)
+        return _inner(raw, _WORDED, to_word)
     if type(raw) is list and len(raw) == 1 and type(raw[0]) is str:
-        return word(raw[0])
-    return line(raw)
+        return to_word(raw[0])
+    return to_line(raw)
 
 
-def block(raw: Json, max_cells: int = 20_000, max_lines: int = 2_000) -> Any:
+def to_block(raw: Json, max_cells: int = 20_000, max_lines: int = 2_000) -> Any:
     """Several lines of text, also from a list of texts or the text inside an object."""
     if type(raw) is str:
         if not raw or raw.isspace():
@@ -86,11 +92,11 @@ def block(raw: Json, max_cells: int = 20_000, max_lines: int = 2_000) -> Any:
     if type(raw) is list and raw and all(type(part) is str for part in raw):
         return safe_block("\n".join(raw), max_cells, max_lines)
     if type(raw) is dict:
-        return _inner(raw, _BLOCK, lambda inner: block(inner, max_cells, max_lines))
-    return line(raw)
+        return _inner(raw, _BLOCK, lambda inner: to_block(inner, max_cells, max_lines))
+    return to_line(raw)
 
 
-def shown(raw: Json) -> SafeText | None:
+def to_shown_text(raw: Json) -> SafeText | None:
     """Any value as a block of text; None if it is empty.
 
     Texts are kept, other values become compact JSON, and values of secret fields are hidden.
@@ -99,13 +105,13 @@ def shown(raw: Json) -> SafeText | None:
         return None
     if type(raw) is str:
         return safe_block(raw) or None
-    if type(raw) is list and len(raw) < 200:
-        parts = [shown(part) if type(part) in (str, dict) else None for part in raw]
+    if type(raw) is list and len(raw) < 200 and all(type(part) in (str, dict) for part in raw):
+        parts = [to_shown_text(part) for part in raw]
         if all(parts):
             return safe_block("\n".join(map(str, parts)))
     if type(raw) is dict:
         fields = {key: value for key, value in raw.items() if key != "type"}
-        text = _inner(fields, _BLOCK, block)
+        text = _inner(fields, _BLOCK, to_block)
         if isinstance(text, str):
             return SafeText(text)
     return safe_block(compact(raw, 4_000))
@@ -118,7 +124,7 @@ _FLAGS: Final = {
 """The words of flags, in lower case."""
 
 
-def flag(raw: Json) -> bool | None:
+def to_flag(raw: Json) -> bool | None:
     """True or False for true, "true", "yes", 1 and their opposites; None for all else."""
     if type(raw) not in (bool, int, str):
         return None
@@ -131,7 +137,9 @@ def number_text(raw: int | Decimal) -> SafeText | None:
         if not raw.is_finite() or abs(raw.adjusted()) > 30:
             return None
         return safe(f"{raw:f}")
-    return safe(str(raw)) if -(10**30) < raw < 10**30 else None
+    if not -(10**30) < raw < 10**30:
+        return None
+    return safe(str(raw))
 
 
 def _inner(raw: Mapping[str, Json], keys: tuple[str, ...], reader: Any) -> Any:
@@ -151,7 +159,9 @@ def _inner(raw: Mapping[str, Json], keys: tuple[str, ...], reader: Any) -> Any:
         if found is None or found is EMPTY:
             continue
         values_sent = sum(each is not None for each in raw.values())
-        return found if values_sent == 1 else Incomplete(found)
+        if values_sent == 1:
+            return found
+        return Incomplete(found)
     return None
 
 
@@ -168,9 +178,9 @@ _GROUPED: Final = lazy_pattern(
 """1,234.56 and 1.234,56; in India groups of two before the last three."""
 _BLANKS: Final = lazy_pattern(r"[\s\u00a0\u2009\u202f'’_]+")
 """Other separators of thousands: blanks, apostrophes, underscores."""
-_INNER: Final = ("intValue", "doubleValue", "$numberLong", "$numberInt", "$numberDouble")
-_INNER_FRACTION: Final = ("$numberDecimal", "value", "score", "amount")
-"""Keys of the number in an object that wraps one; `_INNER`: OpenTelemetry and MongoDB."""
+_WRAPPED_NUMBER: Final = ("intValue", "doubleValue", "$numberLong", "$numberInt", "$numberDouble")
+_WRAPPED_FRACTION: Final = ("$numberDecimal", "value", "score", "amount")
+"""Keys of the number in an object that wraps one; the former ones: OpenTelemetry and MongoDB."""
 
 
 def to_decimal(raw: Json) -> Decimal | None:
@@ -181,17 +191,21 @@ def to_decimal(raw: Json) -> Decimal | None:
     """
     kind = type(raw)
     if kind is int:
-        return Decimal(raw) if -_MAX_INT < raw < _MAX_INT else None
+        if not -_MAX_INT < raw < _MAX_INT:
+            return None
+        return Decimal(raw)
     if kind is Decimal:
         if not raw.is_finite():
             return None
         # Zero may have any exponent.
-        is_sensible = not raw or abs(raw.adjusted()) <= _MAX_ADJUSTED
-        return raw if is_sensible else None
+        if raw and abs(raw.adjusted()) > _MAX_ADJUSTED:
+            return None
+        number: Decimal = raw
+        return number
     if kind is str:
         return _from_text(raw)
     if kind is dict and len(raw) <= 3:
-        for name in (*_INNER, *_INNER_FRACTION):
+        for name in (*_WRAPPED_NUMBER, *_WRAPPED_FRACTION):
             inner = raw.get(name)
             if inner is not None and type(inner) is not dict:
                 return to_decimal(inner)
@@ -201,7 +215,9 @@ def to_decimal(raw: Json) -> Decimal | None:
 def to_count(raw: Json) -> int | None:
     """`raw` as a whole number that counts things: not negative, no fraction; else None."""
     if type(raw) is int:
-        return raw if 0 <= raw < _MAX_INT else None
+        if not 0 <= raw < _MAX_INT:
+            return None
+        return raw
     value = to_decimal(raw)
     if value is None or value < 0 or value != value.to_integral_value():
         return None
@@ -235,8 +251,10 @@ def _without_groups(text: str) -> str:
     match = _GROUPED.match(text)
     if match is not None:
         whole, separator, fraction = match.groups()
-        whole = whole.replace(separator, "")
-        return f"{whole}.{fraction}" if fraction else whole
+        digits = whole.replace(separator, "")
+        if fraction:
+            return f"{digits}.{fraction}"
+        return digits
     if text.count(",") == 1:
         return text.replace(",", ".")
     return text
