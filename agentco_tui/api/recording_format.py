@@ -18,7 +18,7 @@ from typing import Final, NamedTuple, TypeAlias
 import msgspec
 
 from agentco_tui.api.errors import AgentcoError
-from agentco_tui.reading.mapping import MappingSettings
+from agentco_tui.reading.mapping import DeclaredMapping
 
 _BLOCK_START: Final = struct.Struct("<III")
 """Length of the head, length of the body, CRC-32 of the head."""
@@ -43,7 +43,7 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
     """The company that all requests were limited to."""
     refresh: float = 5.0
     """Seconds between two polls."""
-    mapping: MappingSettings = MappingSettings()
+    mapping: DeclaredMapping = DeclaredMapping()
     run: str = msgspec.field(default_factory=lambda: secrets.token_hex(8))
     """A random word that FILE and FILE.1 of one recording have in common."""
 

@@ -77,7 +77,7 @@ class Bundle:
 
 def _mapped_words(settings: Settings) -> list[str]:
     """The field names and status words that the profile maps, which are not replaced."""
-    mapped = settings.mapping.settings
+    mapped = settings.mapping.declared
     words = [name for names_by_field in mapped.fields.values() for name in names_by_field.values()]
     words += [word for status_words in mapped.status.values() for word in status_words]
     return words

@@ -34,7 +34,7 @@ def start_recording(
         profile=settings.profile,
         company=settings.company,
         refresh=settings.refresh,
-        mapping=settings.mapping.settings,
+        mapping=settings.mapping.declared,
     )
     try:
         redact = key.redact if key is not None else str

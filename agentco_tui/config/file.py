@@ -20,7 +20,7 @@ from agentco_tui.config.settings import DECLARED, AlertLimits, KeySources, OwnCo
 from agentco_tui.config.theme_file import ThemeFile, themes_beside
 from agentco_tui.config.toml_file import TomlFile
 from agentco_tui.config.validators import WrongError
-from agentco_tui.reading.mapping import NULL, MappingSettings, ProfileMapping, field_names
+from agentco_tui.reading.mapping import NULL, DeclaredMapping, ProfileMapping, field_names
 from agentco_tui.reading.values.status_word import fold_word
 
 R = TypeVar("R", ViewSettings, OwnCommand)
@@ -87,7 +87,7 @@ class ConfigFile(TomlFile):
         for name, entry in self.profiles.items():
             self._check_key_sources(name, data["profiles"][name])
             mapped = self._mapped(f"profiles.{name}", entry)
-            if mapped != MappingSettings():
+            if mapped != DeclaredMapping():
                 self.mappings[name] = ProfileMapping(mapped)
         self._check_limits(self.checked.get("alerts", {}))
         self.views = self._records("views", ViewSettings)
@@ -137,7 +137,7 @@ class ConfigFile(TomlFile):
         for setting, text in mistakes:
             self._report(setting, text)
 
-    def _mapped(self, table: str, entry: Mapping[str, Any]) -> MappingSettings:
+    def _mapped(self, table: str, entry: Mapping[str, Any]) -> DeclaredMapping:
         """Return the field names and words that a profile maps; report words with two meanings."""
         status = dict(entry.get("status", {}))
         agent_words = dict(status.pop("agent", {}))
@@ -159,7 +159,7 @@ class ConfigFile(TomlFile):
             self._report_ambiguous_words(kind_table, words_by_state)
         severity = entry.get("severity", {})
         self._report_ambiguous_words(f"{table}.severity", severity)
-        return MappingSettings(
+        return DeclaredMapping(
             entry.get("fields", {}),
             **entry.get("money", {}),
             status=task_words,

@@ -131,7 +131,7 @@ class _Recorder(ProfileMapping):
     """A profile's mapping that keeps the rows of one kind as they are read."""
 
     def __init__(self, mapping: ProfileMapping, name: str) -> None:
-        super().__init__(mapping.settings)
+        super().__init__(mapping.declared)
         self._mapping = mapping
         self._name = name
         self.rows: list[_ReadRow] = []

@@ -1,6 +1,6 @@
 """Applies a profile's mapping: names, units and status words that are special to one platform.
 
-`MappingSettings` holds the settings of the profile. A `ProfileMapping` changes each `Kind`
+`DeclaredMapping` holds the settings as the profile declares them. A `ProfileMapping` changes each `Kind`
 accordingly before answers are read by it; a `Kind` is the description of one kind of record: the
 names of its fields, and how a record is built of a `Row` (the values of one object by our names).
 The settings:
@@ -59,7 +59,7 @@ NULL: Final = "null"
 """The setting that says what a status of null means."""
 
 
-class MappingSettings(Struct, frozen=True):
+class DeclaredMapping(Struct, frozen=True):
     """The mapping of one profile, as it was written."""
 
     fields: dict[str, dict[str, str]] = {}
@@ -101,22 +101,22 @@ class ProfileMapping:
     Raises KeyError or ValueError for an unknown unit or state and for a malformed path.
     """
 
-    def __init__(self, settings: MappingSettings) -> None:
-        self.settings = settings
+    def __init__(self, declared: DeclaredMapping) -> None:
+        self.declared = declared
         power: int | None = None
-        if settings.unit is not None:
-            power = UNITS[settings.unit]
-        self.unit = Unit(power, settings.currency)
+        if declared.unit is not None:
+            power = UNITS[declared.unit]
+        self.unit = Unit(power, declared.currency)
         """The unit of sums for which nothing else declares one."""
-        for names in settings.fields.values():
+        for names in declared.fields.values():
             for path in names.values():
                 parse_field_path(path)
-        self._task_states = _states_by_word(TaskState, settings.status)
-        self._agent_states = _states_by_word(AgentState, settings.agent_status)
-        self._severities = _states_by_word(Severity, settings.severity)
+        self._task_states = _states_by_word(TaskState, declared.status)
+        self._agent_states = _states_by_word(AgentState, declared.agent_status)
+        self._severities = _states_by_word(Severity, declared.severity)
         self._open_by_word = {
             fold_word(word): OPEN[state]
-            for state, words in settings.alert_status.items()
+            for state, words in declared.alert_status.items()
             for word in words
         }
         self._mapped_kinds: dict[str, Kind[Any]] = {}
@@ -124,7 +124,7 @@ class ProfileMapping:
 
     def kind(self, kind: Kind[R]) -> Kind[R]:
         """The kind with this profile's changes; `kind` itself if the profile has no mapping."""
-        if self.settings == NO_MAPPING:
+        if self.declared == NO_MAPPING:
             return kind
         mapped = self._mapped_kinds.get(kind.name)
         if mapped is None:
@@ -134,7 +134,7 @@ class ProfileMapping:
 
     def _changed(self, kind: Kind[R]) -> Kind[R]:
         """A copy of the kind with the profile's names, unit and status words."""
-        names = self.settings.fields.get(kind.name, {})
+        names = self.declared.fields.get(kind.name, {})
         mapped = kind.with_mapping(names)
         mapped.unit = self.unit
         if "status" in names:
@@ -150,11 +150,11 @@ class ProfileMapping:
 
     def _restating(self, kind: Kind[Any]) -> Build[Any]:
         """The function that builds records of a kind, with the states of the profile's words."""
-        null_state = self.settings.null_status.get(kind.name)
+        null_state = self.declared.null_status.get(kind.name)
         restate = self._restater(kind.name, has_null_state=bool(null_state))
         if restate is None:
             return kind.build
-        is_mapped = "status" in self.settings.fields.get(kind.name, {})
+        is_mapped = "status" in self.declared.fields.get(kind.name, {})
         paths: list[FieldPath] = []
         if null_state:
             paths = _status_paths(kind)
@@ -273,7 +273,7 @@ def _leads_to_null(value: Json, path: FieldPath) -> bool:
     return value is None
 
 
-NO_MAPPING: Final = MappingSettings()
+NO_MAPPING: Final = DeclaredMapping()
 AS_SENT: Final = ProfileMapping(NO_MAPPING)
 """The mapping of a profile without one: it leaves all kinds unchanged."""
 
@@ -285,5 +285,5 @@ def field_names(kind: Kind[Any]) -> tuple[str, ...]:
 
 def mapped_paths(mapping: ProfileMapping, kind: Kind[Any]) -> dict[str, FieldPath]:
     """The paths to which a profile maps our fields of one kind, by our name."""
-    names = mapping.settings.fields.get(kind.name, {})
+    names = mapping.declared.fields.get(kind.name, {})
     return {slot: parse_field_path(written) for slot, written in names.items()}

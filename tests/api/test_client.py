@@ -16,7 +16,7 @@ from agentco_tui.api import errors
 from agentco_tui.api.client import Client, open_client
 from agentco_tui.api.credentials import BaseUrl, CredentialError
 from agentco_tui.model import TaskState, Verdict
-from agentco_tui.reading.mapping import MappingSettings, ProfileMapping
+from agentco_tui.reading.mapping import DeclaredMapping, ProfileMapping
 from tests.api.canary import client_of, failure
 from tests.api.wire_server import answering, http
 from tests.platform import EmbeddedPlatform, LoggedRequest
@@ -141,7 +141,7 @@ async def test_a_limit_goes_out_in_the_unit_it_is_read_in(
     unit: str, limit: str, digits: str
 ) -> None:
     body = f'[{{"agent_id":"ag_1","monthly_limit":{digits},"spent":0}}]'.encode()
-    mapping = ProfileMapping(MappingSettings(unit=unit))
+    mapping = ProfileMapping(DeclaredMapping(unit=unit))
     async with answering(http(body)) as server, client_of(server, mapping=mapping) as client:
         read = (await client.agent_budgets()).records[0].limit
         await client.set_agent_limit("ag_1", Decimal(limit))

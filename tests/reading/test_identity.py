@@ -27,7 +27,7 @@ from agentco_tui.reading.kinds.alert import ALERTS
 from agentco_tui.reading.kinds.budget import AGENT_BUDGETS, COMPANY_BUDGETS
 from agentco_tui.reading.kinds.company import COMPANIES
 from agentco_tui.reading.kinds.task import TASKS
-from agentco_tui.reading.mapping import MappingSettings, ProfileMapping
+from agentco_tui.reading.mapping import DeclaredMapping, ProfileMapping
 from agentco_tui.reading.schema import DecodeContext, Kind, Row
 from agentco_tui.text import plain
 from tests.api.canary import client_of
@@ -226,7 +226,7 @@ def test_entries_that_share_an_id_keep_theirs_when_a_new_one_comes_in() -> None:
 
 
 def task_doubt(row: dict[str, Any], list_name: str = "data", **mapped: str) -> str | None:
-    kind = ProfileMapping(MappingSettings(fields={"task": mapped})).kind(TASKS)
+    kind = ProfileMapping(DeclaredMapping(fields={"task": mapped})).kind(TASKS)
     (found,) = records(kind, {list_name: [{"title": "x", **row}]})
     return found.id if found.unwritable is None else None
 
@@ -269,7 +269,7 @@ def test_a_profiles_mapping_decides() -> None:
     assert task_doubt({"run_id": "r", "step_id": "s"}, id="step_id") == "s"
     assert task_doubt({"issue_id": "i", "request_id": "q"}, id="issue_id") == "i"
     row = {"user_id": "u_7", "limit": 100}
-    kind = ProfileMapping(MappingSettings(fields={"agent_budget": {"id": "user_id"}})).kind(
+    kind = ProfileMapping(DeclaredMapping(fields={"agent_budget": {"id": "user_id"}})).kind(
         AGENT_BUDGETS
     )
     (found,) = records(kind, {"data": [row]})
@@ -281,7 +281,7 @@ def test_a_profiles_mapping_decides() -> None:
         ("scope_id", "owner_id", "o"),
         ("id", "owner_id", "o"),
     ):
-        mapped = MappingSettings(fields={"agent_budget": {slot: name}})
+        mapped = DeclaredMapping(fields={"agent_budget": {slot: name}})
         kind = ProfileMapping(mapped).kind(AGENT_BUDGETS)
         for list_name in ("agents", "data", "budgets"):
             (found,) = records(kind, {list_name: rows})

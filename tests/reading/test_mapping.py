@@ -30,7 +30,7 @@ from agentco_tui.reading.field_path import FieldPathError, parse_field_path, wri
 from agentco_tui.reading.field_report import report_fields
 from agentco_tui.reading.kinds import mappable_kinds
 from agentco_tui.reading.kinds.task import TASKS
-from agentco_tui.reading.mapping import MappingSettings, ProfileMapping, field_names
+from agentco_tui.reading.mapping import DeclaredMapping, ProfileMapping, field_names
 from tests.api.canary import client_of
 from tests.api.wire_server import answering, http
 
@@ -147,7 +147,7 @@ async def test_a_platforms_own_word_for_waiting(tmp_path: Path) -> None:
     listing: Listing[Task] = await asked(mapping, "tasks", rows)
     (found,) = listing.records
     assert (found.title, found.status, found.state) == ("Pay", "Needs-OK", TaskState.PENDING)
-    as_sent: Listing[Task] = await asked(ProfileMapping(MappingSettings()), "tasks", rows)
+    as_sent: Listing[Task] = await asked(ProfileMapping(DeclaredMapping()), "tasks", rows)
     assert as_sent.records[0].state is TaskState.OTHER
 
 
@@ -196,7 +196,7 @@ async def test_a_null_that_is_not_mapped_is_no_status(tmp_path: Path) -> None:
             {"id": "c", "title": "x", "status": "done", "state": None}]  # fmt: skip
     listing: Listing[Task] = await asked(mapping, "tasks", rows)
     assert [task.state for task in listing.records] == [TaskState.PENDING, None, TaskState.DONE]
-    as_sent: Listing[Task] = await asked(ProfileMapping(MappingSettings()), "tasks", rows)
+    as_sent: Listing[Task] = await asked(ProfileMapping(DeclaredMapping()), "tasks", rows)
     assert [task.state for task in as_sent.records] == [None, None, TaskState.DONE]
 
 
@@ -266,7 +266,7 @@ def test_any_text_is_a_path_or_an_error(text: str) -> None:
 
 def test_a_mapping_refuses_a_path_that_is_none() -> None:
     with pytest.raises(FieldPathError, match="not closed"):
-        ProfileMapping(MappingSettings(fields={"task": {"title": '"a.b'}}))
+        ProfileMapping(DeclaredMapping(fields={"task": {"title": '"a.b'}}))
 
 
 def test_every_meaning_is_of_a_field_that_can_be_mapped() -> None:
