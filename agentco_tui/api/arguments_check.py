@@ -1,7 +1,8 @@
-"""Checks of what a caller hands to the client, made before anything is sent.
+"""Checks of the arguments of the client's methods, made before anything is sent.
 
-A wrong type raises WrongArgumentType (a TypeError), a value that can't be used WrongArgument (a
-ValueError). Both name the argument, and neither repeats its value.
+Each function returns the argument, or raises an error: WrongArgumentType (a TypeError) for a wrong
+type, WrongArgument (a ValueError) for a value that can't be used. Both name the argument, and
+neither repeats its value, which could be a secret.
 """
 
 from __future__ import annotations
@@ -15,10 +16,14 @@ from agentco_tui.api.errors import WrongArgument, WrongArgumentType
 from agentco_tui.text import plain
 
 LONGEST_ID: Final = 2_000
+"""Characters of the longest id."""
 LONGEST_ATTEMPT_ID: Final = 255
-MOST_DIGITS: Final = 30  # on either side of a sum's point
+"""Characters of the longest Idempotency-Key."""
+MOST_DIGITS: Final = 30
+"""The largest number of digits on either side of a sum's point."""
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
-_SURROGATE: Final = re.compile(r"[\ud800-\udfff]")  # no UTF-8 holds one
+_SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
+"""Half of a pair of code units, which UTF-8 cannot encode."""
 _ATTEMPT: Final = re.compile(r"[!-~]+")
 
 
@@ -29,17 +34,18 @@ def check_type(value: object, kind: type | tuple[type, ...], name: str, words: s
 
 
 def check_text(value: object, name: str) -> str:
-    """The text. It may not be empty or blank, and must be valid Unicode."""
+    """Return the text. It may not be empty or blank, and must be valid Unicode."""
     check_type(value, str, name, "a str")
     assert isinstance(value, str)
     if not value or value.isspace():
-        raise WrongArgument(plain(f"{name} is {'blank' if value else 'empty'}"))
+        fault = "blank" if value else "empty"
+        raise WrongArgument(plain(f"{name} is {fault}"))
     _check_encodable(value, name)
     return value
 
 
 def check_optional_text(value: object, name: str) -> str | None:
-    """The text, which may be empty, or None."""
+    """Return the text, which may be empty, or None."""
     if value is None:
         return None
     check_type(value, str, name, "a str or None")
@@ -49,9 +55,10 @@ def check_optional_text(value: object, name: str) -> str | None:
 
 
 def check_id(value: object, name: str) -> str:
-    """The id of one record: a text without control characters.
+    """Return the id of one record: a text without control characters.
 
-    The ids that are made up for rows that share one hold a NUL, so that none of them is ever sent.
+    If several rows came with the same id, the program gives them ids of its own, which contain a
+    NUL. So none of these is ever sent.
     """
     identifier = check_text(value, name)
     if len(identifier) > LONGEST_ID:
@@ -62,12 +69,12 @@ def check_id(value: object, name: str) -> str:
 
 
 def check_optional_id(value: object, name: str) -> str | None:
-    """The id of one record, or None."""
+    """Return the id of one record, or None."""
     return None if value is None else check_id(value, name)
 
 
 def check_attempt_id(value: object) -> str | None:
-    """An Idempotency-Key: one word of ASCII letters, digits and signs; or None."""
+    """Return an Idempotency-Key: one word of ASCII letters, digits and signs; or None."""
     if value is None:
         return None
     attempt = check_text(value, "attempt_id")
@@ -86,7 +93,7 @@ def check_callable(value: object, name: str) -> None:
 
 
 def check_count(value: object, name: str) -> int | None:
-    """A whole number from 1, or None."""
+    """Return a whole number that is at least 1, or None."""
     if value is None:
         return None
     if isinstance(value, bool):
@@ -99,18 +106,22 @@ def check_count(value: object, name: str) -> int | None:
 
 
 def check_days(from_date: object, to_date: object) -> tuple[date | None, date | None]:
-    """The first and the last day that are asked for. A datetime counts as its day."""
+    """Return the first and the last day of a range. A datetime counts as its day."""
     for value, name in ((from_date, "from_date"), (to_date, "to_date")):
         if value is not None:
             check_type(value, date, name, "a date or None")
-    first, last = _day(from_date), _day(to_date)
+    first = _to_day(from_date)
+    last = _to_day(to_date)
     if first is not None and last is not None and first > last:
         raise WrongArgument(plain("from_date is later than to_date"))
     return first, last
 
 
 def check_limit(value: object, name: str) -> Decimal:
-    """A sum in whole units: finite, not negative, of at most MOST_DIGITS digits on each side."""
+    """Return a sum in whole units of a currency.
+
+    It must be finite, not negative, and have at most MOST_DIGITS digits on each side of the point.
+    """
     if isinstance(value, bool):
         raise WrongArgumentType(plain(f"{name} must be a Decimal or an int, not bool"))
     check_type(value, (Decimal, int), name, "a Decimal or an int")
@@ -122,18 +133,21 @@ def check_limit(value: object, name: str) -> Decimal:
         raise WrongArgument(plain(f"{name} is no usable number: it is not finite"))
     if amount < 0:
         raise WrongArgument(plain(f"{name} is negative"))
-    # A number of a few signs may stand for one of a million digits.
+    # A short text such as 1e999999 may mean a number of a million digits.
     if amount.adjusted() >= MOST_DIGITS or int(amount.as_tuple().exponent) < -MOST_DIGITS:
         raise WrongArgument(plain(f"{name} has more than {MOST_DIGITS} digits"))
     return amount.copy_abs()  # 0 in place of -0
 
 
-def _day(value: object) -> date | None:
+def _to_day(value: object) -> date | None:
     if isinstance(value, datetime):
         return value.date()
-    return value if isinstance(value, date) else None
+    if isinstance(value, date):
+        return value
+    return None
 
 
 def _check_encodable(text: str, name: str) -> None:
+    """Raise WrongArgument for a text that cannot be encoded as UTF-8."""
     if _SURROGATE.search(text):
         raise WrongArgument(plain(f"{name} holds a character that cannot be sent"))

@@ -1,8 +1,14 @@
-"""What a bundle for a bug report shows unchanged: words the program knows, and figures.
+"""Decides which words and figures of an answer a bug report shows unchanged.
 
-The words are collected from the tables that answers are read by. Everything else is replaced
-(`api/pseudonyms.py`): also a person's name in an unexpected place, such as a verb, a type, a field
-name or a path.
+`agentco-tui doctor` can make a *bundle*, a file with recorded answers that a user attaches to a bug
+report. `api/pseudonyms.py` replaces everything private in it, with the functions here: words that
+the program knows are shown, and so are figures in fields that it reads. Everything else is
+replaced, also a person's name in an unexpected place, such as a verb, a type, a field name or a
+path.
+
+The known words are collected from the tables by which answers are read: each *kind* of record
+(`mappable_kinds`) has a table of `Field`s, with the names under which platforms send them. A *slot*
+is our own name of a field. Names are compared *folded*: `fold("created_At") == "createdat"`.
 """
 
 from __future__ import annotations
@@ -80,7 +86,8 @@ _PRIVATE: Final = word_set(
     address addresses addr
     zip postal postcode ssn birth birthday dob passport iban"""
 )
-"""Words in field names below which no figure is shown."""
+"""Words in field names that mark a phone number, an address or a position: their figures are
+replaced."""
 _DESCRIBING_FIELDS: Final = (
     "type",
     "kind",
@@ -95,6 +102,7 @@ _DESCRIBING_FIELDS: Final = (
 )
 """Endings of folded field names whose value says what the object around them holds."""
 _MOST_DESCRIBING_WORDS: Final = 2
+"""Words of a value such as "work phone"; a longer text describes nothing."""
 _TEXT_SLOTS: Final = word_set(
     """name role template mission actor owner agent company task target title text description
     subject provider model pause_reason decided_by verb kind tool category type id"""
@@ -109,6 +117,7 @@ _SUM_FIELDS: Final = word_set("amount value total number amt price units nanos s
 _DEEPEST: Final = 3
 """Containers within each other that are searched for words."""
 _LONGEST_LINE: Final = 2_000
+"""Characters of a line of a table that are searched for words."""
 _OTHER_WORDS: Final = """
     api oid customer center project label
     next previous prev first last self href rel url uri cursor after before marker bookmark
@@ -130,8 +139,8 @@ def word_parts(text: str) -> list[str]:
 def known_fields() -> frozenset[str]:
     """The folded field names under which anything is read; of dotted names each part."""
     names: set[str] = set()
-    for field in _fields():
-        for name in _names(field):
+    for field in _all_fields():
+        for name in _names_of(field):
             names.update(fold(part) for part in name.split("."))
     for kind in mappable_kinds().values():
         names.update(fold(name) for name in kind.own)
@@ -145,12 +154,12 @@ def known_fields() -> frozenset[str]:
 def vocabulary() -> frozenset[str]:
     """Every word of the tables: in field names, statuses, envelopes and paging."""
     all_words = set(_OTHER_WORDS.split())
-    for module in _tables():
+    for module in _modules_with_tables():
         for name, value in vars(module).items():
             if not name.startswith("__"):
                 all_words.update(_words_in(value, depth=0))
-    for field in _fields():
-        for name in _names(field):
+    for field in _all_fields():
+        for name in _names_of(field):
             all_words.update(word_parts(name))
     return frozenset(word for word in all_words if word.isalpha())
 
@@ -186,7 +195,7 @@ def is_private(field: str) -> bool:
 
 
 def says_private(record: Mapping[str, Any]) -> bool:
-    """Whether an object says that it holds one of those: {"type": "phone", "value": …}."""
+    """Whether an object says that its value is private: {"type": "phone", "value": …}."""
     return any(
         isinstance(value, str)
         and fold(field).endswith(_DESCRIBING_FIELDS)
@@ -209,6 +218,7 @@ def is_id(field: str) -> bool:
 
 
 def _is_figure_name(folded: str) -> bool:
+    """Whether a figure is read under this name, with or without a unit at its end."""
     figures = _figure_names()
     return folded in figures or any(stem in figures for stem, _ in split_unit(folded))
 
@@ -218,7 +228,7 @@ def _figure_names() -> frozenset[str]:
     """The folded names of the figures that are read from a record itself."""
     names: set[str] = set()
     for field in _figure_fields():
-        names.update(fold(name) for name in _names(field) if "." not in name)
+        names.update(fold(name) for name in _names_of(field) if "." not in name)
     return frozenset(names)
 
 
@@ -227,7 +237,7 @@ def _figure_pairs() -> frozenset[tuple[str, str]]:
     """The figures that are read from inside an object: folded names of the object and the field."""
     pairs: set[tuple[str, str]] = set()
     for field in _figure_fields():
-        for name in _names(field):
+        for name in _names_of(field):
             parts = name.split(".")
             if len(parts) > 1:
                 pairs.add((fold(parts[-2]), fold(parts[-1])))
@@ -240,6 +250,7 @@ def _inner_figure_names() -> frozenset[str]:
 
 
 def _figure_fields() -> Iterator[Field]:
+    """The fields whose values are figures or times, not words or ids."""
     for kind in mappable_kinds().values():
         for field in kind.table.fields:
             slot = field.slot.partition(" ")[0]
@@ -250,13 +261,15 @@ def _figure_fields() -> Iterator[Field]:
             yield field
 
 
-def _fields() -> Iterator[Field]:
+def _all_fields() -> Iterator[Field]:
+    """The fields of all kinds of records, steps of a trace included."""
     for kind in mappable_kinds().values():
         yield from kind.table.fields
     yield from STEPS.table.fields
 
 
-def _names(field: Field) -> Iterator[str]:
+def _names_of(field: Field) -> Iterator[str]:
+    """The names under which platforms send a field."""
     return (name for name, _ in field.names_with_sources())
 
 
@@ -275,7 +288,7 @@ def _paging_names() -> frozenset[str]:
     return frozenset(name for table in tables for name in table) | {"nextoffset", "nextpage"}
 
 
-def _tables() -> Iterator[Any]:
+def _modules_with_tables() -> Iterator[Any]:
     """The modules that have tables of words."""
     for module in pkgutil.walk_packages(reading.__path__, f"{reading.__name__}."):
         yield importlib.import_module(module.name)

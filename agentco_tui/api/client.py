@@ -1,4 +1,12 @@
-"""The client: one method for each operation of the platform. Every method raises ApiError."""
+"""The client of the platform's REST API: one method for each operation; all raise ApiError.
+
+`Client` adds the operations to a `Fetcher`, which reads and caches lists; a `Transport` sends the
+requests. `open_client` makes all three. A read returns a record or a `Listing` (the records of all
+pages, and how complete they are), a write a `Receipt` (a hint at the outcome, not a proof of it).
+
+Constants such as `TASKS` are descriptions of a kind of record, by which answers are read. A
+`ProfileMapping` has the names and units that are special to one platform.
+"""
 
 from __future__ import annotations
 
@@ -77,13 +85,13 @@ R = TypeVar("R", bound=Record)
 
 _EXPORT_MEDIA_TYPES: Final[Mapping[str, str]] = {"csv": "text/csv", "json": "application/json"}
 _LEAST_BEGINNING: Final = 1024
-"""Bytes of an export that are looked at before anything of it is yielded."""
+"""Bytes of an export that are examined before anything of it is yielded."""
 _BLANK: Final = b"\xef\xbb\xbf \t\r\n"
 """A byte order mark and white space, which may precede the data."""
 
 
 class Client(Fetcher):
-    """The platform as methods. Use it with `async with`, in one event loop.
+    """One platform, a method for each operation. Use it with `async with`, in one event loop.
 
     Arguments are checked before anything is sent: WrongArgumentType is a TypeError, WrongArgument a
     ValueError, and both are an ApiError.
@@ -122,7 +130,9 @@ class Client(Fetcher):
 
     async def company(self, company_id: str) -> Company:
         """GET /api/companies/:id."""
-        return await self._one(COMPANIES, "/api/companies", check_id(company_id, "company_id"))
+        return await self._fetch_one(
+            COMPANIES, "/api/companies", check_id(company_id, "company_id")
+        )
 
     async def create_company(
         self,
@@ -135,8 +145,9 @@ class Client(Fetcher):
     ) -> Receipt[Company]:
         """POST /api/companies. Arguments that are None are left out.
 
-        `attempt_id`, here and below, is sent as Idempotency-Key. `why_withheld` is called right
-        before the bytes leave; if it returns a reason, nothing is sent, and Withheld is raised.
+        `attempt_id`, here and below, is sent as Idempotency-Key. `why_withheld` is called when the
+        connection is ready and the bytes are about to leave. If it returns a reason, nothing is
+        sent, and Withheld is raised.
         """
         fields = {
             "name": check_text(name, "name"),
@@ -170,7 +181,7 @@ class Client(Fetcher):
 
     async def agent(self, agent_id: str) -> Agent:
         """GET /api/agents/:id."""
-        return await self._one(AGENTS, "/api/agents", check_id(agent_id, "agent_id"))
+        return await self._fetch_one(AGENTS, "/api/agents", check_id(agent_id, "agent_id"))
 
     async def tasks(
         self,
@@ -363,7 +374,8 @@ class Client(Fetcher):
         await other._fetch_listing(keeping_kind, path, filters, once=True)
         return objects_by_id.get(sent_id, {})
 
-    async def _one(self, kind: Kind[R], collection: str, identifier: str) -> R:
+    async def _fetch_one(self, kind: Kind[R], collection: str, identifier: str) -> R:
+        """GET one record of a collection such as "/api/agents"."""
         path = self._path(collection, identifier)
         decode = partial(read_one, self.mapping.kind(kind), wanted_id=identifier)
         reply = await self.transport.request("GET", path)
@@ -385,9 +397,11 @@ class Client(Fetcher):
             raise error_for(errors.NotSent, sentence, self.transport.describe("POST", path))
         body: bytes | None = None
         if fields is not None:
-            given = {name: value for name, value in fields.items() if value is not None}
-            body = msgspec.json.encode(given)
-        headers = () if attempt_id is None else (("Idempotency-Key", attempt_id),)
+            sent_fields = {name: value for name, value in fields.items() if value is not None}
+            body = msgspec.json.encode(sent_fields)
+        headers: tuple[tuple[str, str], ...] = ()
+        if attempt_id is not None:
+            headers = (("Idempotency-Key", attempt_id),)
         reply = await self.transport.request(
             "POST", path, json_body=body, headers=headers, why_withheld=why_withheld
         )

@@ -48,12 +48,12 @@ class ApiKey:
         """Blanks and newlines around the text are removed. Raises CredentialError."""
         check_type(text, str, "the key", "a str")
         cleaned = text.strip(" \t\r\n")
-        _check(cleaned, "the key is empty: put the API key there, and nothing else")
-        _check(
+        _require(cleaned, "the key is empty: put the API key there, and nothing else")
+        _require(
             len(cleaned) <= _LONGEST_KEY,
             f"the key is longer than {_LONGEST_KEY:,} characters: is this the right file?",
         )
-        _check(
+        _require(
             re.fullmatch("[!-~]+", cleaned),
             "the key holds a blank, a line break or a character that no key has: "
             "it must be one word of plain letters, digits and signs",
@@ -200,20 +200,20 @@ class BaseUrl(msgspec.Struct, frozen=True):
         text = text.strip(" \t\r\n")
         scheme, colon, rest = text.partition("://")
         scheme = scheme.lower()
-        _check(text, f"the address is empty: {_EXAMPLE}")
+        _require(text, f"the address is empty: {_EXAMPLE}")
         is_usable = (
             len(text) <= _LONGEST_ADDRESS and text.isprintable() and not set(text) & _FORBIDDEN
         )
-        _check(is_usable, f"the address holds a character that no address has: {_EXAMPLE}")
-        _check(
+        _require(is_usable, f"the address holds a character that no address has: {_EXAMPLE}")
+        _require(
             colon and scheme in _DEFAULT_PORTS,
             "the address must begin with https:// (or http:// for this machine)",
         )
-        _check(
+        _require(
             "?" not in text and "#" not in text,
             "the address must not hold a ? or a #: leave out what follows it",
         )
-        _check(
+        _require(
             "@" not in rest.partition("/")[0],
             "the address must not hold a user name or a password: "
             "the key comes from the profile or from AGENTCO_API_KEY",
@@ -227,23 +227,23 @@ class BaseUrl(msgspec.Struct, frozen=True):
         except ValueError:
             words = f"the host or the port in the address cannot be read: {_EXAMPLE}:8443"
             raise CredentialError(f"{words} or http://[::1]:8000") from None
-        _check(host, f"the address names no host: {_EXAMPLE}")
+        _require(host, f"the address names no host: {_EXAMPLE}")
         labels = host.removesuffix(".").split(".")
-        _check(
+        _require(
             ":" in host or (len(host) <= 253 and all(map(_HOST_LABEL.fullmatch, labels))),
             "the host in the address cannot be a host name: letters, digits, dots and hyphens only",
         )
-        _check(
+        _require(
             port != 0 and not parts.netloc.endswith(":"),
             "the address names no port that answers: give a number from 1 to 65535 after the colon",
         )
         prefix = parts.path.rstrip("/")
-        _check(
+        _require(
             _PATH.fullmatch(prefix) and not any(map(_DOT_SEGMENT.fullmatch, prefix.split("/"))),
             "the path in the address cannot be used: plain segments only, without . or .. in it",
         )
         base = cls(scheme, host, port or _DEFAULT_PORTS[scheme], prefix)
-        _check(
+        _require(
             scheme == "https" or allow_http or base.is_loopback,
             "plain http would send the key in the open: use https://, "
             "or set allow_http = true in the profile",
@@ -273,7 +273,7 @@ class BaseUrl(msgspec.Struct, frozen=True):
         return f"{self.origin}{self.prefix}"
 
 
-def _check(condition: object, sentence: str) -> None:
+def _require(condition: object, sentence: str) -> None:
     """Raise CredentialError with the sentence unless the condition is true."""
     if not condition:
         raise CredentialError(sentence)

@@ -4,9 +4,12 @@ All sentences are our own; the platform's own words follow them, cleaned by `tex
 a header or the text of an exception is never shown, because the other side chose it. The host of a
 redirect is the one exception, and is cleaned.
 
-A template may doubt the configured address. What is in brackets is shown until the address has
+A template may doubt the configured address. The part in brackets is shown until the address has
 answered a request, and then disappears: "no connection[: check base_url]". With a bar, the part
 behind it takes its place: "[: check base_url|: try again]".
+
+`errors` defines the classes of errors, `Sent` in it whether the platform may have acted. An
+`ErrorBody` is the message, code and refused fields that were read from the body of an answer.
 """
 
 from __future__ import annotations
@@ -99,10 +102,12 @@ _BRACKETS: Final = {ord("["): "\x02", ord("]"): "\x03"}
 """Control characters take the place of a template's brackets before it is filled in: cleaned text
 contains no control characters, but may contain brackets."""
 _DOUBT: Final = lazy_pattern(r"\x02([^|\x03]*)\|?([^\x03]*)\x03")
+"""A part in brackets: the words before the address has answered, and those after."""
 
 _NO_ERROR_BODY: Final = ErrorBody()
 _MEBIBYTE: Final = 1024 * 1024
 _LONGEST_LOCATION: Final = 2000
+"""Characters of a Location header that are read."""
 
 
 def _not_reached() -> bool:
@@ -110,7 +115,7 @@ def _not_reached() -> bool:
 
 
 class RequestInfo(msgspec.Struct, frozen=True):
-    """What a sentence may say about a request: no key, no query, no body."""
+    """The facts of a request that an error may show: no key, no query, no body."""
 
     method: str
     path: str
@@ -118,6 +123,7 @@ class RequestInfo(msgspec.Struct, frozen=True):
     host: SafeText
     """With the port, unless it is the default port of the scheme."""
     key_source: str = DEFAULT_KEY_SOURCE
+    """Where the user corrects the key."""
     is_reached: Callable[[], bool] = _not_reached
     """Whether the address has answered a request by now."""
 
@@ -127,7 +133,7 @@ class RequestInfo(msgspec.Struct, frozen=True):
 
 
 def fill_template(template: str, **facts: object) -> str:
-    """A template with its facts, and with its brackets marked for `error_for`."""
+    """The template with `facts` in place of its {names}; brackets are marked for `error_for`."""
     return template.translate(_BRACKETS).format(**facts)
 
 
@@ -141,8 +147,10 @@ def error_for(
     retry_after: float | None = None,
     refusal: ErrorBody = _NO_ERROR_BODY,
 ) -> ApiError:
-    """An error about a request. `sentence` is ours or cleaned, and from `fill_template` if it has
-    brackets. `sent` replaces what the class says; `retry_after` is in seconds.
+    """An error about a request.
+
+    `sentence` is our own or cleaned, and from `fill_template` if it has brackets. `sent` replaces
+    that of the class; `retry_after` is in seconds.
     """
     outcome = error_class.sent if sent is None else sent
     if info.is_write and outcome is Sent.UNKNOWN:
@@ -210,10 +218,10 @@ def error_for_status(
         key_source=info.key_source,
         fields="fields" if info.is_write else "filter",
         change="change" if info.is_write else "read",
-        wait=f"wait {_duration(wait)}" if wait else "wait a little",
+        wait=f"wait {_duration_in_words(wait)}" if wait else "wait a little",
     )
     if is_server_error and wait:
-        sentence += f"; it asks for a wait of {_duration(wait)}"
+        sentence += f"; it asks for a wait of {_duration_in_words(wait)}"
     if status == 404 and _COLLECTIONS.fullmatch(info.path):
         sentence = fill_template(_NO_SUCH_PATH, host=info.host, path=info.path)
     if 300 <= status < 400:
@@ -230,7 +238,10 @@ def error_for_status(
 
 
 def _redirect_sentence(info: RequestInfo, status: int, location: str) -> str:
-    """Shows the host only: the path and query of a redirect may hold planted text."""
+    """The sentence for a redirect to `location`.
+
+    It shows the host only: the path and query of a redirect may contain text of an attacker.
+    """
     with suppress(ValueError):
         host = urlsplit(location[:_LONGEST_LOCATION]).hostname
         if host and host != urlsplit(f"//{info.host}").hostname:
@@ -251,7 +262,7 @@ def _size_in_words(size: int) -> str:
     return f"{size / 1024:.3g} KiB"
 
 
-def _duration(seconds: float) -> str:
+def _duration_in_words(seconds: float) -> str:
     if seconds < 100:
         return f"{max(1, round(seconds))} s"
     if seconds < 5400:

@@ -1,4 +1,7 @@
-"""Times in HTTP headers: dates, and how many seconds an answer asks the client to wait."""
+"""Reads times in HTTP headers: dates, and how many seconds an answer asks the client to wait.
+
+`to_moment` reads a date in any form and returns a `Moment`, a point in time.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +22,17 @@ _RATELIMIT_RESET: Final = lazy_pattern(r"\b(?:reset|t)=(\d{1,9})\b", re.ASCII)
 _LONGEST_RATELIMIT: Final = 200
 """Characters of a RateLimit header that are searched."""
 _LEAST_EPOCH_SECONDS: Final = 1e8
+"""A reset of so many seconds or more is a time since 1970, not a wait."""
 _LEAST_EPOCH_MILLISECONDS: Final = 1e11
+"""A larger reset is in milliseconds since 1970."""
 
 
 def http_date(text: str) -> float | None:
     """Seconds since 1970 for a date in a form of RFC 9110 (5.6.7) or of a JSON body, or None."""
-    found = to_moment(text)
-    return found.at if isinstance(found, Moment) else None
+    moment = to_moment(text)
+    if not isinstance(moment, Moment):
+        return None
+    return moment.at
 
 
 def requested_wait(status: int, headers: Mapping[str, str], now: float) -> float | None:
@@ -47,14 +54,18 @@ def requested_wait(status: int, headers: Mapping[str, str], now: float) -> float
 
 
 def _retry_after(value: str, platform_time: float) -> float | None:
+    """Seconds that a Retry-After header asks for; None if it is neither a number nor a date."""
     # Digits first: a lenient date parser reads "-3" as a year.
     if _SECONDS.fullmatch(value):
         return float(value)
     date = http_date(value)
-    return None if date is None else date - platform_time
+    if date is None:
+        return None
+    return date - platform_time
 
 
 def _rate_limit_reset(headers: Mapping[str, str], platform_time: float) -> float | None:
+    """Seconds until a rate limit is reset, by its headers; None if there is none of them."""
     reset = _RATELIMIT_RESET.search(headers.get("ratelimit", "")[:_LONGEST_RATELIMIT])
     if reset:
         return float(reset[1])
@@ -66,7 +77,10 @@ def _rate_limit_reset(headers: Mapping[str, str], platform_time: float) -> float
 
 
 def _seconds_until_reset(value: float, platform_time: float) -> float:
-    """`value` is seconds from now, epoch seconds or epoch milliseconds: its size tells which."""
+    """Seconds until a reset; `value` is seconds from now, epoch seconds or epoch milliseconds.
+
+    Its size shows which.
+    """
     if value >= _LEAST_EPOCH_MILLISECONDS:
         value /= 1000
     if value >= _LEAST_EPOCH_SECONDS:

@@ -1,7 +1,8 @@
-"""All that this program changes of httpcore, or uses of it that is not public.
+"""The one change to httpcore: a connection on which surplus bytes arrived is not used again.
 
-`system/patches.py` says how a patch is checked before it takes effect. `tests/api` has for each a
-test that fails once the library no longer needs it.
+A `Patch` (`system/patches.py`) is checked against the installed version before it takes effect.
+`tests/api` has a test that fails once httpcore no longer needs it. `Connection` is our own network
+stream below httpcore, which notices bytes that no request asked for.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ _WHOLE_ANSWER: Final = (h11.DONE, h11.MUST_CLOSE, h11.CLOSED)
 
 
 def watch_answers() -> bool:
-    """Close each connection on which anything came behind an answer.
+    """Install the patch: a connection is closed if any bytes came after the end of an answer.
 
-    Returns False if httpcore is not as expected, so that no connection may be kept.
+    Returns False if httpcore is not as expected. Then no connection may be kept for reuse.
     """
     owner: Any = httpcore.AsyncHTTP11Connection
 

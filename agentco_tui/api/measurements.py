@@ -1,4 +1,4 @@
-"""What the requests themselves show about the platform: its latency and its clock."""
+"""Measures the platform's latency and clock skew from the answers to ordinary requests."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ _LEAST_CHANGE: Final = 0.05
 _LEAST_RATIO: Final = 2
 """A change of the latency by a smaller factor is not shown."""
 _KEPT_SKEWS: Final = 5
+"""The clock skew is the median of so many answers."""
 _HALF_SECOND: Final = 0.5
 
 
@@ -34,12 +35,15 @@ class Measurements:
     @property
     def clock_skew(self) -> float | None:
         """Seconds by which the platform's clock is ahead of ours, to about half a second."""
-        return median(self._skews) if self._skews else None
+        if not self._skews:
+            return None
+        return median(self._skews)
 
     def add_answer(self, latency: float, date: str, now: float) -> None:
-        """Headers with this Date came `latency` seconds after the request.
+        """Count an answer whose headers came `latency` seconds after the request.
 
-        `now` is the time by our clock, in seconds since 1970. `date` may be empty.
+        `date` is its Date header, which may be empty; `now` is the time by our clock, in seconds
+        since 1970.
         """
         self._add_latency(latency)
         platform_time = http_date(date) if date else None
@@ -59,6 +63,7 @@ class Measurements:
 
 
 def _is_noticeable(shown: float, latency: float) -> bool:
+    """Whether a latency differs enough from the shown one, both in seconds."""
     if abs(latency - shown) < _LEAST_CHANGE:
         return False
     return not 1 / _LEAST_RATIO <= latency / shown <= _LEAST_RATIO

@@ -1,4 +1,8 @@
-"""Makes connections for httpcore: name lookup, several addresses of one host, connections ahead."""
+"""Makes connections for httpcore: name lookup, several addresses of one host, connections ahead.
+
+A connection is made *ahead* while the user still reads a confirmation, so that the write which
+follows need not wait for it. `Connection` is one TCP or TLS connection, `within` a time limit.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +29,7 @@ class Network(httpcore.AsyncNetworkBackend):
     """httpcore's network backend on asyncio; connections can be made ahead of a request."""
 
     def __init__(self, *, may_resend: bool) -> None:
-        """`may_resend` as in `Connection`."""
+        """`may_resend`: a request may be sent again if a kept connection turns out to be closed."""
         self._may_resend = may_resend
         self._made_ahead: dict[tuple[str, int], asyncio.Task[Connection]] = {}
         """Connections that were begun before a request asked for them, by host and port."""
@@ -38,8 +42,8 @@ class Network(httpcore.AsyncNetworkBackend):
         The next request takes it. If none does within `WRITES_KEPT` seconds, it is closed.
         `timeout` is in seconds.
         """
-        place = host, port
-        if place in self._made_ahead:
+        address = (host, port)
+        if address in self._made_ahead:
             return
 
         async def connect() -> Connection:
@@ -51,11 +55,11 @@ class Network(httpcore.AsyncNetworkBackend):
             return connection
 
         connecting = asyncio.create_task(connect(), name="connection made ahead")
-        self._made_ahead[place] = connecting
+        self._made_ahead[address] = connecting
 
         def close_unless_taken() -> None:
-            if self._made_ahead.get(place) is connecting:
-                del self._made_ahead[place]
+            if self._made_ahead.get(address) is connecting:
+                del self._made_ahead[address]
                 _abandon(connecting)
 
         def close_later(_: asyncio.Task[Connection]) -> None:

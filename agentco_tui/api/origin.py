@@ -1,4 +1,7 @@
-"""The one name of a platform, however its address is written."""
+"""Normalizes the address of a platform, so that all spellings of it compare equal.
+
+The journal and the history store what belongs to a platform under this name.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,10 @@ from agentco_tui.text.memoized import memoized
 
 @memoized(256)
 def platform_of(origin: str) -> str:
-    """One name for all ways to write an address, such as http://localhost:8000: with other case, a
-    default port, a dot or slash at the end, another spelling of an IP address or of the loopback.
+    """The normalized address of a platform, such as http://localhost:8000.
+
+    Case, a default port, a dot or slash at the end, and the spelling of an IP address or of the
+    loopback make no difference. An address that cannot be parsed is returned unchanged.
     """
     try:
         parts = urlsplit(origin)
@@ -24,7 +29,7 @@ def platform_of(origin: str) -> str:
 
 
 def fold_host(host: str) -> str:
-    """One name for all spellings of a host or IP address; this machine's own is localhost."""
+    """The normalized name of a host or IP address; "localhost" for all addresses of loopback."""
     try:
         address = ipaddress.ip_address(host.partition("%")[0])
     except ValueError:

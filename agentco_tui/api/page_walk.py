@@ -1,4 +1,9 @@
-"""The pages of one list: which page is read next, when to stop, and the listing they make."""
+"""Walks through the pages of one list: which page is requested next, when to stop, and the result.
+
+`Fetcher` asks a `PageWalk` for the next request and adds each page as it was read, until none is
+left; `finish` makes a `Listing` of them. `ListRest` is what an answer says about further pages.
+`KnownRows` and `CachedRows` are kept so that the next reading decodes only new rows.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +30,7 @@ MOST_REASONS: Final = 5
 
 
 class PageSignature(msgspec.Struct, frozen=True):
-    """With an equal signature, a page that is read again is the same page."""
+    """What a page depends on: if a page is read again and this is equal, it has not changed."""
 
     request: PageRequest
     rows_before: int
@@ -47,7 +52,7 @@ class CachedPage(msgspec.Struct, Generic[R]):
     known_rows: KnownRows[R] | None = None
     """Of a page that was streamed."""
     cached_rows: CachedRows[R] | None = None
-    """Of a page that was not."""
+    """Of a page that was read as a whole."""
 
 
 class CachedListing(msgspec.Struct, Generic[R], frozen=True):
@@ -56,15 +61,19 @@ class CachedListing(msgspec.Struct, Generic[R], frozen=True):
     pages: list[CachedPage[R]]
     listing: Listing[R]
     is_stuck: bool
+    """See `PageWalk.is_stuck`."""
     is_capped: bool
+    """See `PageWalk.is_capped`."""
 
     def page_at(self, index: int) -> CachedPage[R] | None:
         """The page with this index, if the list had that many."""
-        return self.pages[index] if index < len(self.pages) else None
+        if index >= len(self.pages):
+            return None
+        return self.pages[index]
 
 
 class WalkLimits(msgspec.Struct, frozen=True):
-    """What ends the reading of further pages."""
+    """Limits after which no further page is requested."""
 
     pages: int
     records: int
@@ -82,9 +91,9 @@ class PageWalk(Generic[R]):
         self.row_count = 0
         """Rows on the pages so far, those that could not be read included."""
         self.is_stuck = False
-        """The platform names another page, but it repeats what was read."""
+        """Whether the platform names another page, but that repeats pages that were read."""
         self.is_capped = False
-        """A limit ended the reading although there is another page."""
+        """Whether a limit ended the reading although there is another page."""
         self._limits = limits
         self._named: PageRequest | None = first
         """The page that the answers so far name as the next."""
@@ -96,7 +105,9 @@ class PageWalk(Generic[R]):
     @property
     def next_request(self) -> PageRequest | None:
         """The request for the page to read next; None if the walk has ended."""
-        return None if self.is_stuck or self.is_capped else self._named
+        if self.is_stuck or self.is_capped:
+            return None
+        return self._named
 
     def add(self, page: CachedPage[R]) -> None:
         """Add the page that `next_request` asked for."""

@@ -3,8 +3,10 @@
 Platforms announce a next page in many ways: a link, a token, a page number, an offset, a flag; in
 the body or in headers. All are looked up in tables of exact names, folded for case and separators
 (`fold`: `next_page` and `nextPage` are one name). An answer without any of them gets no second
-request: what the interface does not promise is not sent. Links are followed only within the same
+request: what the REST API does not promise is not sent. Links are followed only within the same
 origin and path; a token is sent back exactly as it came.
+
+`next_page` is the entry; it returns a `ListRest`. `Json` is a parsed body.
 """
 
 from __future__ import annotations
@@ -29,9 +31,9 @@ _MOST_TOKEN: Final = 4_096
 _MOST_JSON: Final = 2_000
 """Characters of a header that holds JSON; a longer one is ignored."""
 _MOST_FIELDS: Final = 200
-"""Fields of one object that are looked at."""
+"""Fields of one object that are examined."""
 _MOST_DEPTH: Final = 3
-"""Levels below the body at which containers are looked into."""
+"""Levels below the body at which containers are searched."""
 
 _HEADERS: Final = {
     "link": "next", "x-next-page": "nextpage", "x-next-cursor": "nextcursor",
@@ -46,7 +48,7 @@ _HEADERS: Final = {
 """Headers, each with the name under which bodies send the same."""
 _JSON_HEADERS: Final = ("x-pagination", "pagination", "paging-headers")
 PAGING_HEADERS: Final = (*_HEADERS, *_JSON_HEADERS)
-"""All headers that decide how the next page is asked for."""
+"""All headers that decide how the next page is requested."""
 _PAGING: Final = frozenset(PAGING_HEADERS)
 
 _CONTAINERS: Final = (
@@ -58,7 +60,9 @@ _CONTAINERS: Final = (
 _CONNECTION: Final = frozenset({"pageinfo", "nextcursor", "nextpagetoken"})
 """Fields that make any object such a container: a connection of GraphQL may have any name."""
 _MORE: Final = ("hasmore", "hasnextpage", "hasnext", "more", "moreavailable", "istruncated")
+"""Flags that are true if more rows follow."""
 _IS_LAST: Final = ("last", "islast", "islastpage", "lastpage")
+"""Flags that are true on the last page."""
 _TOTALS: Final = (
     "total", "totalcount", "totalitems", "totalentries", "totalelements", "totalresults",
     "totalrecords", "totaldocs", "totalsize", "totalrows", "numfound", "odatacount", "dcount",
@@ -76,7 +80,7 @@ _CURSORS: Final = {
     "nextoffset": "offset", "aftercursor": "after", "nextbookmark": "bookmark",
     "continue": "continue", "offset": "offset", "nextpage": "page",
 }  # fmt: skip
-"""Names of a token for the next page, and the parameter it is sent as."""
+"""Names of a token for the next page, and the parameter as which it is sent."""
 _CURSORS_IF_MORE: Final = {
     "lastid": "after", "marker": "marker", "cursor": "cursor", "after": "after",
     "bookmark": "bookmark",
@@ -95,7 +99,7 @@ _REL: Final = lazy_pattern(r';\s*rel\s*=\s*(?:"([^"]*)"|([^",;\s]+))', re.IGNORE
 
 
 class PageRequest(msgspec.Struct, frozen=True):
-    """One GET of a list: `path` as the interface has it, `params` in order, not yet encoded."""
+    """One GET of a list: `path` is that of the REST API, `params` are in order, not yet encoded."""
 
     path: str
     params: tuple[tuple[str, str], ...] = ()
@@ -128,7 +132,7 @@ class ListRest(NamedTuple):
     request: PageRequest | None
     """The request for the next page; None if there is none, or if it is unknown how to ask."""
     more: bool
-    """Whether there seem to be more rows although it is unknown how to request them."""
+    """Whether there seem to be more rows, but it is unknown how to request them."""
     total: int | None
     """How many rows the platform says there are in all: a hint."""
 

@@ -1,4 +1,8 @@
-"""Connection pools by class of request, as a transport for httpx."""
+"""Connection pools by class of request (reads, decisions, writes), as a transport for httpx.
+
+`Pools` takes the place of httpx's own transport and passes requests to httpcore's pools, which
+connect through `Network`. `Replayed` answers from a recording instead.
+"""
 
 from __future__ import annotations
 
@@ -39,17 +43,17 @@ EXCEPTIONS: Final[Mapping[type[Exception], type[httpx.TransportError]]] = {
     # Between a pool and its connections; the pool answers it with another connection.
     httpcore.ConnectionNotAvailable: httpx.NetworkError,
 }
-"""httpcore's exceptions, and those of httpx by which they are replaced. Whatever is not in this
-table is a fault of this program and stays what it is."""
+"""httpcore's exceptions, and the exceptions of httpx that replace them. Any other exception is a
+fault of this program, and is raised unchanged."""
 
 
 class RequestClass(Enum):
-    """Requests that do not wait for a place of another class."""
+    """Classes of requests; each has its own pool, so that none waits behind another class."""
 
     READS = "reads"
-    """What the screen shows."""
+    """Requests for what the screen shows."""
     DECISIONS = "decisions"
-    """What is read because of a decision: it does not wait behind a poll that hangs."""
+    """Reads that are part of a decision: they do not wait behind a poll that hangs."""
     WRITES = "writes"
     """A platform may close a kept connection in the moment in which a request goes out on it: a
     read is then sent again, of a write the outcome is unknown. So a write that comes alone gets a
@@ -62,6 +66,7 @@ _MOST_CONNECTIONS: Final[Mapping[RequestClass, int]] = {
     RequestClass.DECISIONS: 6,
     RequestClass.WRITES: 8,
 }
+"""The largest number of connections that each class may have open."""
 
 
 class Pools(httpx.AsyncBaseTransport):

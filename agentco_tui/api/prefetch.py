@@ -1,4 +1,8 @@
-"""Requests the waiting tasks early, while Textual and the screens are still being imported."""
+"""Requests the waiting tasks early, while Textual and the screens are still being imported.
+
+A task waits if it needs an approval. `ListReader` decodes a long list while it arrives, and sets a
+`Beginning`, a future, to its first rows.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +24,7 @@ if TYPE_CHECKING:
     from agentco_tui.api.request_builder import Pairs
 
 TASKS_PATH: Final = "/api/tasks"
+"""The path of the request; its parameters are a company, if there is one, and `status=pending`."""
 
 
 class Prefetch:

@@ -1,8 +1,11 @@
-"""Replaces names, ids and texts in recorded answers, for a bundle that goes with a bug report.
+"""Replaces names, ids and texts in recorded answers, before they are attached to a bug report.
 
-What decides how an answer is read stays unchanged: its shape, field names that the program knows,
-figures and times in such fields, and status words. Everything else is replaced, and the same word
-or id always by the same substitute.
+The file for a bug report is called a *bundle*; it must not contain anything private. The parts by
+which an answer is read stay unchanged: its shape, field names that the program knows, figures and
+times in such fields, and status words (`bundle_words` says which those are). Everything else is
+replaced, and the same word or id always by the same substitute (`substitutes`).
+
+A body is processed in two passes: first its names are collected, then values are replaced.
 """
 
 from __future__ import annotations
@@ -36,7 +39,7 @@ from agentco_tui.reading.json_body import looks_like_html
 from agentco_tui.reading.values.status_word import fold_word
 
 NOWHERE: Final = "https://platform.invalid"
-"""Takes the place of every address."""
+"""The origin that replaces the one in every address."""
 
 _RUNS: Final = re.compile(r"[^\W\d_]+|\d+")
 _GRADE: Final = re.compile(r"[pPsS]\d")  # a priority such as P1
@@ -64,7 +67,7 @@ _MASK: Final = "****"
 
 
 class Pseudonyms:
-    """The pseudonyms of one bundle."""
+    """Replaces everything private in the answers of one bundle."""
 
     def __init__(self, root: str, kept: Iterable[str] = (), *, key: bytes | None = None) -> None:
         """`root` is the platform's address, without a slash at its end.
@@ -81,7 +84,7 @@ class Pseudonyms:
         """The longer numbers found in private fields, as JSON writes them, without a sign."""
 
     def alter(self, answer: Recorded, body: bytes) -> tuple[Recorded, bytes]:
-        """The answer and the body to be written instead of these."""
+        """The answer and its body, with everything private in them replaced."""
         headers = {name: self._header(name, value) for name, value in answer.headers.items()}
         failure = answer.failure
         if failure is not None:
@@ -93,12 +96,12 @@ class Pseudonyms:
         return altered, text.encode()
 
     def target(self, text: str) -> str:
-        """A request's method and address."""
+        """A request's method and address, such as "GET /api/tasks/t1", with the id replaced."""
         method, _, path = text.partition(" ")
         return f"{method} {self.address(path)}"
 
     def address(self, text: str) -> str:
-        """A path with its query, or a whole URL."""
+        """A path with its query, or a whole URL, with ids and unknown words replaced."""
         origin = ""
         path = text.removeprefix(self._root)
         if text.startswith(("http://", "https://")):
@@ -147,7 +150,7 @@ class Pseudonyms:
     # ---- first pass: which words are names
 
     def _learn(self, field: str, value: Any, *, is_in_private_field: bool) -> None:
-        """Note the names, the ids of digits and the private numbers of a body.
+        """Collect the names, the numeric ids and the private numbers of a body.
 
         All of it is read before any of it is replaced: a word of a verb that is someone's name
         elsewhere must be replaced, too.

@@ -1,4 +1,9 @@
-"""Writes a recording: every answer of a platform with its time, in a file of limited size."""
+"""Writes a recording: every answer of a platform with its time, in a file of limited size.
+
+`agentco-tui --record FILE` makes one, `agentco-tui replay FILE` shows it. `recording_format`
+describes the file: an `About`, then a `Recorded` for each answer. A *target* is a request's method,
+path and query. An answer that is the same as the last one to its target is written without body.
+"""
 
 from __future__ import annotations
 
@@ -33,6 +38,7 @@ MOST_REMEMBERED: Final = 500
 _RECOVERY: Final = 30.0
 """Seconds without a failure after which the disk is considered to work again."""
 _COMPRESSION: Final = 3
+"""The level of zlib, from 1 (fast) to 9 (small)."""
 _RECORDED_HEADERS: Final = frozenset(("content-type", *PAGING_HEADERS))
 """The headers needed to read a body. No other header is written."""
 
@@ -89,7 +95,7 @@ class Recorder:
         self._queue: SimpleQueue[tuple[Recorded, list[bytes] | None] | None] = SimpleQueue()
         """Answers with the pieces of their bodies; None for a body that was dropped because the
         disk is too slow. None in place of an answer ends the thread."""
-        # Each of the two is changed by one thread only.
+        # Bytes put into the queue, and taken out of it. Each is changed by one thread only.
         self._queued_bytes = 0
         self._unqueued_bytes = 0
         self._handle = -1
@@ -110,9 +116,10 @@ class Recorder:
     def record(
         self, target: str, outcome: Reply | ApiError, seconds: float, clock_skew: float | None
     ) -> None:
-        """Queue what has just come in answer to a request; may be called from any thread.
+        """Queue the answer to a request, or the error; may be called from any thread.
 
-        `seconds` is how long it took; `clock_skew` is in seconds, too.
+        `seconds` is how long it took; `clock_skew` is by how many seconds the platform's clock is
+        ahead.
         """
         pieces: list[bytes] = []
         answer = Recorded(self._clock(), self._redact(target), seconds, clock_skew)
@@ -137,7 +144,7 @@ class Recorder:
             self._queue.put((answer, pieces))
 
     def close(self, seconds: float = 2.0) -> None:
-        """Write what is queued, within this time, and stop."""
+        """Write all queued answers, within so many seconds, and stop."""
         self._queue.put(None)
         self._thread.join(seconds)
 

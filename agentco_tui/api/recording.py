@@ -1,4 +1,7 @@
-"""Reads a recording: which answer was the last one at a time, and its body."""
+"""Reads a recording (see `recorder`): the last answer to a request at a given time, and its body.
+
+A *target* is a request's method, path and query: "GET /api/tasks?status=pending".
+"""
 
 from __future__ import annotations
 
@@ -53,7 +56,7 @@ class Recording:
     """The answers in a recording, those in FILE.1 included."""
 
     def __init__(self, path: Path) -> None:
-        """Reads the heads of all answers, and no body. Raises RecordingError."""
+        """Read the heads of all answers, and no body. Raises RecordingError."""
         shown_path = safe(str(path), 200)
         self.times: list[float] = []
         """When each answer came, in order: seconds since 1970."""
@@ -115,7 +118,7 @@ class Recording:
         return self._clock_skews[max(0, index)]
 
     def next_after(self, at: float) -> float | None:
-        """When the next answer came after a time; None if none did."""
+        """When the next answer after a time came; None if there is none."""
         index = bisect_right(self.times, at)
         return self.times[index] if index < len(self.times) else None
 
@@ -148,7 +151,7 @@ class Recording:
 
 
 def _read_about(path: Path) -> About | None:
-    """What a file says it is a recording of; None if it is no recording. Raises OSError."""
+    """The `About` at the beginning of a file; None if it is no recording. Raises OSError."""
     first = next(read_blocks(path), None)
     if first is None:
         return None

@@ -1,4 +1,7 @@
-"""A usable answer to a request."""
+"""A usable answer to a request, as the transport returns it.
+
+`RequestInfo` names the request it answers; a `ListReader` decodes a long list while it arrives.
+"""
 
 from __future__ import annotations
 
@@ -23,4 +26,4 @@ class Reply(msgspec.Struct, frozen=True):
     streamed: ListReader[Any] | None = None
     """The reader that has read a long body while it arrived."""
     pieces: list[bytes] = []
-    """The whole body, if a recorder wants it."""
+    """The whole body in pieces if the session is being recorded, else empty."""

@@ -1,4 +1,8 @@
-"""Builds requests: checks every part of them before anything is sent."""
+"""Builds httpx requests, and checks every part of them before anything is sent.
+
+`RequestInfo` has the method and path of a request; `RequestClass` decides which pool of connections
+sends it. The API key is added later, by the transport.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +26,7 @@ _HEADER_NAME: Final = re.compile(r"[A-Za-z0-9-]{1,64}")
 _HEADER_VALUE: Final = re.compile(r"[!-~]([ -~]{0,1022}[!-~])?")
 _ETAG: Final = re.compile(r'(W/)?"[!#-~]{0,200}"')
 _LONGEST_URL: Final = 16_000
+"""Characters."""
 
 
 class RequestBuilder:
@@ -86,7 +91,10 @@ def _can_be_sent(headers: Sequence[tuple[str, str]]) -> bool:
 
 
 def _encoded_query(params: Pairs) -> str | None:
-    """None if it cannot be encoded. Nothing is raised here: an error would keep the cause."""
+    """The query of a URL; None if it cannot be encoded.
+
+    Nothing is raised here: the error that the caller raises would keep this one, and its text.
+    """
     try:
         return urlencode([*params], quote_via=quote, safe="")
     except UnicodeError:

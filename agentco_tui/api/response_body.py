@@ -1,4 +1,8 @@
-"""Reads the body of an answer in pieces: unpacked, without the key, and never more than a cap."""
+"""Reads the body of an answer in pieces: unpacked, without the API key, and never beyond a cap.
+
+A platform, or an attacker on it, may echo the key or send a body that unpacks to gigabytes.
+`KeyInUse` masks the key, also if it is split between two pieces.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Substitutes for private words and numbers: random, but the same one for the same word."""
+"""Makes substitutes for private words and numbers: random, but the same one for the same word.
+
+They are used in a *bundle*, the file with recorded answers that is attached to a bug report (see
+`pseudonyms`).
+"""
 
 from __future__ import annotations
 
@@ -14,9 +18,11 @@ HUMPS: Final = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _LETTERS: Final = ("bdfgklmnprst", "aeiou")
 """Consonants and vowels, which alternate in a substitute."""
 _FIRST_NUMBER: Final = 100_000_000
-"""Substitutes for ids of digits begin here, so that all have the same length."""
+"""The smallest substitute for an id of digits, so that all have the same length."""
 _COUNT_OF_NUMBERS: Final = 9 * _FIRST_NUMBER
+"""How many such substitutes there are."""
 _ID_LENGTH: Final = 10
+"""Hexadecimal digits of the substitute for another id."""
 
 
 class Substitutes:
@@ -47,7 +53,9 @@ class Substitutes:
 
     def identifier(self, text: str) -> str:
         """The substitute for an id."""
-        return self.number(text) if text.isdecimal() else self.text(text)
+        if text.isdecimal():
+            return self.number(text)
+        return self.text(text)
 
     def number(self, digits: str) -> str:
         """The substitute for an id of digits. Two ids never get the same one."""

@@ -1,4 +1,4 @@
-"""A connection that notices everything the other side sends, also what nobody asked for.
+"""A TCP or TLS connection for httpcore that notices bytes which no request asked for.
 
 An answer belongs to its request (RFC 9112, section 9.2). httpcore keeps a connection open after an
 answer without looking for further bytes: a second answer in the same packet, in the next one, or in

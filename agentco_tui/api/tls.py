@@ -1,4 +1,4 @@
-"""Who is believed: certificates, and the proxy that the environment names."""
+"""Makes the TLS context, with the trusted CAs, and finds the proxy that the environment names."""
 
 from __future__ import annotations
 

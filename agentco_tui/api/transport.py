@@ -4,6 +4,11 @@ The key is added last and for the configured origin only. Nothing is taken from 
 unless the profile says so, no redirect is followed, no cookie is kept, no body is read beyond a
 cap, and every request has a time limit as a whole. Every failure is raised as an ApiError, without
 the exceptions of the layers below, whose texts and frames may hold the key.
+
+The parts: a `RequestBuilder` checks and builds requests, `Pools` sends them through pools of
+connections, `read_pieces` reads a body, a `ListReader` decodes a long list while it arrives,
+`retry_wait` is the retry policy, and a `Recorder` writes all answers to a file. `beside` runs work
+in a thread.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Applies a profile's mapping: names, units and status words that are special to one platform.
 
-`DeclaredMapping` holds the settings as the profile declares them. A `ProfileMapping` changes each `Kind`
-accordingly before answers are read by it; a `Kind` is the description of one kind of record: the
-names of its fields, and how a record is built of a `Row` (the values of one object by our names).
-The settings:
+`DeclaredMapping` holds the settings as the profile declares them. A `ProfileMapping` changes each
+`Kind` accordingly before answers are read by it; a `Kind` is the description of one kind of record:
+the names of its fields, and how a record is built of a `Row` (the values of one object by our
+names). The settings:
 
 [profiles.prod.fields.agent_budget]
 spent = "usage.cost_cents"          # a path (see `field_path`), tried before all of our names
