@@ -1,4 +1,8 @@
-"""Where the program begins, also by `python -m agentco_tui`."""
+"""Where the program begins, also by `python -m agentco_tui`.
+
+For completions the shell runs the program with the variable _ARGCOMPLETE (of the library
+argcomplete). Everything else is a command line, which `cli.main` parses and runs.
+"""
 
 import os
 import sys
@@ -10,7 +14,7 @@ def main() -> int:
         # The shell waits for completions after TAB, so nothing of the dashboard is imported.
         from agentco_tui.commands.completion import complete_line
 
-        complete_line()
+        complete_line()  # ends the program
     from agentco_tui.cli import main as command_line
 
     return command_line.main()

@@ -1,8 +1,10 @@
 """The dashboard as a Textual app: starts what runs beside the screen, and handles Textual's events.
 
-The screen itself is `MainScreen` (the frame). The app runs the workspace (polling, history, key
-renewal) in a worker, follows the settings file and the speed of the terminal, shows notices, and
-leaves. A switch ends the app and has another one started for another profile.
+The screen itself is `MainScreen` (the frame). The app runs the workspace (what is known in memory
+of one platform, the service that is watched: polling, history, renewal of the API key) in a worker,
+follows the settings file and the speed of the terminal, shows notices, and leaves. A `Switch` ends
+the app and has another one started for another profile, which is the user's name for a platform
+with its key and settings. `Remembered` is how the profile's dashboard was left the last time.
 """
 
 from __future__ import annotations
@@ -60,6 +62,7 @@ class DashboardApp(KeyApp):
     """Mouse-down on a toast ends the app in Textual 8.2.8 while selecting text is on."""
     ENABLE_COMMAND_PALETTE = False
     """The main screen has a key for its own; Textual's would open over every dialog."""
+    # The class -thin is set while less is painted because the terminal is slow.
     CSS = """
     Screen { scrollbar-size-vertical: 1; }
     Toast { padding: 0 1; margin-top: 0; }
@@ -83,13 +86,14 @@ class DashboardApp(KeyApp):
         begun_by: Switch | None = None,
         reread: Reread | None = None,
     ) -> None:
-        """`begun_by` is the switch from another dashboard, if there was one.
+        """`place` is the screen to start with, such as "overview".
 
-        `reread` returns the settings after their file was saved; None for a replay, which also
-        notifies of nothing.
+        `begun_by` is the switch from another dashboard, if there was one. `reread` returns the
+        settings after their file was saved; None for a replay of a recording, which also notifies
+        of nothing.
         """
         workspace = dashboard.workspace
-        compositor.install_shown_events()
+        compositor.install_shown_events()  # patches Textual: no Show event is lost
         super().__init__()
         self.dashboard = dashboard
         self.workspace = workspace
@@ -106,6 +110,7 @@ class DashboardApp(KeyApp):
     # ---- starting
 
     def get_default_screen(self) -> Screen[None]:
+        # The item of the list "needs you" on which the cursor is to be.
         need = None if self._begun_by is None else self._begun_by.need
         self.main_screen = MainScreen(self.dashboard, self.place, self._remembered, need)
         return self.main_screen
@@ -119,17 +124,20 @@ class DashboardApp(KeyApp):
         self.error_console = Console(file=io.StringIO())
         self.set_keymap(dict(self.workspace.settings.keys))
         self.set_class(self.dashboard.thin, "-thin")
-        # The interpreter switches threads so often (THREAD_SLICE) that keys come first.
+        # In a thread. `cli.dashboard` has set so short an interval of thread switches
+        # (THREAD_SLICE) that keys are handled meanwhile.
         preload = partial(
             self.run_worker, preload_dialogs, thread=True, description="import the dialogs"
         )
         self.set_timer(PRELOAD_AFTER, preload, name="preload")
+        # Nothing was collected as garbage so far; the modules never are.
         self.set_timer(SETTLED_AFTER, freeze_gc, name="memory")
         self.set_interval(1.0, self.check_line_speed, name="line")
         self._watch_recording()
         self.call_after_refresh(self._frame.repaint_all)
         self._warn_at_start()
         if self._begun_by is not None and not self._begun_by.profile:
+            # "" is the list of all profiles, with what needs the user on each of their platforms.
             self.call_after_refresh(lambda: self._frame.dialogs.switch_profile(""))
         if self._reread is not None:
             self.set_timer(SETTLED_AFTER, self._start_notifying, name="notifications")
@@ -158,7 +166,7 @@ class DashboardApp(KeyApp):
 
     def _warn_at_start(self) -> None:
         settings = self.workspace.settings
-        off = self.dashboard.permissions.off
+        off = self.dashboard.permissions.off  # why nothing can be changed, as a sentence
         if off is not None and not settings.read_only:
             self._warn(off)
         if self._begun_by is not None and self._begun_by.failure is not None:
@@ -182,12 +190,13 @@ class DashboardApp(KeyApp):
         from agentco_tui.screens.settings_watch import follow_settings  # noqa: PLC0415
 
         assert self._reread is not None
+        # Checks the files every second, and calls `take_settings` after a change.
         await follow_settings(self.workspace, self._reread, self.take_settings, self._warn)
 
     # ---- changes
 
     def take_settings(self, settings: Settings) -> None:
-        """Use other settings from now on, and show what follows from them."""
+        """Use other settings of the same platform from now on, and repaint."""
         before = self.workspace.settings
         self.dashboard.take_settings(settings)
         self._set_attention(focused=self.app_focus)
@@ -196,6 +205,8 @@ class DashboardApp(KeyApp):
         self._remembered = self._frame.remembered()
         if not self._theme_choice.apply_changed(before, settings, self._remembered):
             self._warn(unreadable_words(theme))
+        # What needs the user depends on the thresholds in the settings; the views are lists that
+        # the settings define.
         self.dashboard.needs_refresh.start(self._frame)
         self._frame.open_views()
         self._frame.repaint_all()
@@ -227,9 +238,15 @@ class DashboardApp(KeyApp):
         was_slowed_to = poller.slowed_to
         poller.set_attention(focused, notifies=self.workspace.settings.notify.is_on)
         if self.main_screen is not None and poller.slowed_to != was_slowed_to:
+            # The header says how often is polled.
             self.main_screen.show_frame()
 
     async def turn_comes(self, event: events.Key) -> bool:
+        """Handle a key whose turn has come; returns whether it was handled here.
+
+        `PatchedApp`, a base class, calls it for each key, in order. After a long absence the screen
+        offers to show what happened meanwhile.
+        """
         self._set_attention(focused=True)  # some terminals never report the focus
         if self.main_screen is not None:
             self.main_screen.check_absence()
@@ -249,7 +266,11 @@ class DashboardApp(KeyApp):
     # ---- notices
 
     def on_notify(self, event: Notify) -> None:
-        """Show each notice once, and none over a question: that is shown when it is closed."""
+        """Show each notice once, and none over a question.
+
+        A question is a dialog in which a single key confirms something. A notice is shown when the
+        question is closed, and where it does not cover the row with the cursor (`keep_clear`).
+        """
         screen = self.screen
         if isinstance(screen, Dialog) and screen.IS_QUESTION:
             event.prevent_default()
@@ -282,8 +303,10 @@ class DashboardApp(KeyApp):
     def leave(self, switch: Switch | None = None) -> None:
         """Leave, or with `switch` make room for another dashboard.
 
-        While decisions are held back, they are taken back instead, and shown; a second call leaves.
+        An approval is sent some seconds after the user has confirmed it. While there are such, they
+        are taken back instead, and shown; a second call leaves.
         """
+        # What a second call does, for the notice.
         verb = "leaves" if switch is None else "switches"
         if not self._frame.take_back_all(verb):
             super().leave(switch)
@@ -294,7 +317,10 @@ class DashboardApp(KeyApp):
             raise event.worker.error
 
     def stopped(self) -> None:
-        """Close every question, with all above it: the `y` may be meant for the shell now."""
+        """Close every question, with all above it, after ctrl+z has stopped the process.
+
+        A `y` that is typed then may be meant for the shell.
+        """
         dialogs = [screen for screen in self.screen_stack if isinstance(screen, Dialog)]
         while any(dialog.IS_QUESTION for dialog in dialogs):
             dialogs.pop().dismiss(None)

@@ -1,7 +1,8 @@
 """Parses the command line by the tables in `grammar`.
 
 This module and what it imports is all that `--help` and `version` need, so it imports little: text
-cleaning and the settings only when there is an error to report.
+cleaning and the settings only when there is an error to report. `COMMANDS` has a `Subcommand` for
+each command, and `DASHBOARD` is that of the program without a command.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ def build_parser(commands: Collection[str] = COMMANDS) -> argparse.ArgumentParse
         if name in commands:
             _add_flags(add_parser, command)
         else:
-            add_parser(is_needed=False)
+            add_parser(is_needed=False)  # `_make_command_parser` gets this option
     return parser
 
 
@@ -95,7 +96,7 @@ def parse(argv: Sequence[str]) -> dict[str, Any]:
     if namespace.command == "version":
         return parse(["--version"])
     if namespace.command == "help":
-        return _show_help(namespace.what)
+        return _show_help(namespace.what)  # raises SystemExit
     return vars(namespace)
 
 
@@ -197,5 +198,5 @@ def _shown(word: str) -> str:
     from agentco_tui.cli.terminal_signs import choose_signs  # noqa: PLC0415 (not for --help)
     from agentco_tui.text import safe  # noqa: PLC0415 (not needed for --help)
 
-    choose_signs()
+    choose_signs()  # ASCII or Unicode, as the output can show them
     return safe(word, 60)

@@ -1,8 +1,9 @@
 """Runs one dashboard: opens what it needs, runs the app, and saves what is remembered.
 
-`DashboardContext` has what the screens share: the workspace (client, poller, store), the services
-for changes, and the journal. `TerminalGuard` runs the app and restores the terminal, whatever ends
-it.
+`DashboardContext` has what the screens share: the workspace (what is known in memory of the
+platform, the service that is watched), the services for changes, and the journal, a file in which
+each change is noted before it is sent. `TerminalGuard` runs the app and restores the terminal,
+whatever ends it. A profile is the user's name for a platform with its key and settings.
 """
 
 from __future__ import annotations
@@ -64,10 +65,11 @@ def run_dashboard(
     typed: what the user typed while the terminal was asked for its background.
     """
     sys.setswitchinterval(THREAD_SLICE)
-    compositor.install_partial_paint()
+    compositor.install_partial_paint()  # patches Textual to write only the cells that changed
     folder = state_folder()
-    # The demo's platform starts anew each time, so nothing is remembered of it.
+    # The demo's platform is a new one at each start, so nothing is remembered of it.
     is_remembered = settings.profile != "demo"
+    # One attempt: the poller retries, and shows meanwhile that the platform does not answer.
     client = client_for(settings, key, attempts=1, recorder=recorder)
     client.prefetch = prefetch
     history = None
@@ -76,6 +78,7 @@ def run_dashboard(
     workspace = Workspace(
         settings,
         client,
+        # What the user has put off, of the things that need attention.
         snoozes=snoozes_for(settings, folder if is_remembered else None),
         history=history,
     )
@@ -87,7 +90,7 @@ def run_dashboard(
         remembered = recall(folder / REMEMBERED_FILE).get(settings.profile, NOTHING_REMEMBERED)
     place = known_place(settings.screen or remembered.screen)
     if begun_by is not None and begun_by.need:
-        place = "overview"
+        place = "overview"  # which lists what needs the user: the cursor goes to that item
     app = DashboardApp(dashboard, place, remembered, begun_by, reread)
 
     def keep() -> None:
@@ -97,14 +100,14 @@ def run_dashboard(
             history.close()
 
     try:
-        JobControlDriver.typed = typed
+        JobControlDriver.typed = typed  # the first keys that our Textual driver passes on
         guard = TerminalGuard(
             app, crash_folder=made_state_folder, redact=workspace.key.redact, on_end=keep
         )
         code = guard.run()
         if app.switch is None or code != 0:
             return code
-        guard.close()
+        guard.close()  # another guard takes the terminal for the next dashboard
         return app.switch
     finally:
         workspace.close()

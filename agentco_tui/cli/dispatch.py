@@ -1,7 +1,8 @@
 """Runs what the parsed arguments ask for: a command, or the dashboard; and reports how it ended.
 
 No traceback is ever printed. A part is imported when it is run, so that `status` and `tail` import
-neither Textual nor what starts a dashboard.
+neither Textual nor what starts a dashboard. A platform is the service whose companies of AI agents
+are watched; the settings name its address, its API key and the lists (views) that the user saved.
 """
 
 from __future__ import annotations
@@ -52,10 +53,10 @@ def run(argv: list[str], arguments: Arguments, env: Mapping[str, str]) -> int:
 
     `arguments` are those that were parsed from `argv`; `env` is the environment.
     """
-    choose_signs()
+    choose_signs()  # ASCII or Unicode, as the output can show them
     try:
         code = _run(argv, arguments, env)
-        write_stdout("")
+        write_stdout("")  # flushes, so that an error of the output is reported here
     except (UsageError, AtomicWriteError) as error:
         return report_usage(str(error))
     except SettingsError as error:
@@ -131,6 +132,7 @@ def _run_dashboard(argv: list[str], arguments: Arguments, env: Mapping[str, str]
     from agentco_tui.config.resolve import load, load_any
     from agentco_tui.terminal.fitness import check
 
+    # `check` finds out what the terminal can do, and why it cannot show a dashboard.
     refusal = check(env).refusal
     if refusal:
         print_to_stderr(refusal)
@@ -139,10 +141,11 @@ def _run_dashboard(argv: list[str], arguments: Arguments, env: Mapping[str, str]
         from agentco_tui.commands import demo
 
         return demo.run(arguments, env, partial(launch_dashboards, arguments, env))
+    # `load_any` takes the first profile that can be used, where `load` raises SettingsError.
     load_settings = load_any if arguments.get("all_profiles") else load
     try:
         settings = load_settings(arguments, env)
-    except NothingSetError:
+    except NothingSetError:  # no address, no key and no config file: a new user
         return _welcome(argv, env)
     return launch_dashboards(arguments, env, settings)
 

@@ -2,7 +2,8 @@
 
 The parser, the help, the completion and the manual page are made from it. It is imported for
 `--help`, so it imports little itself. No flag takes the API key, because other users of the machine
-see it in the process list.
+see it in the process list. The platform is the service whose companies of AI agents are watched; a
+profile is the user's name in the config file for its address, its key and other settings.
 """
 
 from __future__ import annotations
@@ -78,7 +79,10 @@ _CONFIG_MORE = """\
 
 
 def _number(low: float, high: float, kind: type[int | float] = int) -> Callable[[str], Any]:
-    """A function that converts an argument to a number from `low` to `high`."""
+    """A function that converts an argument to a number of type `kind` from `low` to `high`.
+
+    It raises ArgumentTypeError for any other argument.
+    """
 
     def convert(text: str) -> Any:
         try:
@@ -175,6 +179,7 @@ _shared = partial(Flag, default=argparse.SUPPRESS)
 It has no default: that of the command's parser would overwrite the value from before the command.
 """
 
+# The names below are flags, or groups of them, that the commands at the end share.
 _PLATFORM = (
     _shared("--profile NAME", "profile of the config file"),
     _shared("--base-url URL", "address of the platform"),
@@ -217,6 +222,7 @@ _DEMO = (
     _shared("--company ID", "only this company (cmp_…), or its name"),
     _shared("--config FILE", argparse.SUPPRESS),
     *_PLATFORM[-2:],
+    # Of the process that `demo` starts: when to end, and the history file to write.
     Flag("--until-stdin-closes", argparse.SUPPRESS),
     Flag("--past FILE", argparse.SUPPRESS),
 )
@@ -244,6 +250,7 @@ _METRICS = (
     ),
     Flag("--textfile PATH", "write them to a file at each refresh, for node_exporter"),
 )
+# Explained by `_CONFIG_MORE`.
 _CONFIG_ACTIONS = ("path", "check", "show", "keys", "init")
 _CONFIG_ACTION = Flag(f"what {{{','.join(_CONFIG_ACTIONS)}}}", "", choices=_CONFIG_ACTIONS)
 

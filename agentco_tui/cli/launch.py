@@ -1,7 +1,11 @@
 """Launches the dashboard, and the next one when the user switches to another profile.
 
-The first request is sent before Textual is imported, because that takes about as long as the
-answer. So nothing is imported here that imports Textual.
+The first request (`Prefetch`: the tasks that wait) is sent before Textual is imported, because that
+takes about as long as the answer. So nothing is imported here that imports Textual.
+
+A profile is the user's name for a platform (the service that is watched) with its API key and other
+settings. A `Switch` names the next profile, "" for the list of all profiles; its `failure` says why
+that could not be opened.
 """
 
 from __future__ import annotations
@@ -56,6 +60,7 @@ def launch_dashboards(
             if switch is not None and is_new_profile:
                 settings = load(*of_profile(switch.profile, first_profile, arguments, env))
             key = None if settings.key is None else KeyInUse(settings.key)
+            # Flags such as --base-url apply only to the profile of the start: they are taken out.
             profile_arguments = of_profile(settings.profile, first_profile, arguments, env)
             result = launch_dashboard(
                 settings,
@@ -76,6 +81,7 @@ def launch_dashboards(
         if isinstance(result, int):
             return result
         switch = result
+        # The dashboard may have replaced the key while it ran.
         previous = replace(settings, key=None if key is None else key.key)
         _free_memory()
 
@@ -105,6 +111,7 @@ def launch_dashboard(
 
             recorder = start_recording(record_to, settings, key)
             ending.callback(recorder.close)
+        # The theme depends on the terminal's background: it is asked for during the imports.
         is_background_needed = not _is_theme_named(settings) and check().colours > 16
         with ground_asked(is_background_needed) as typed:
             prefetch = Prefetch.begin(
@@ -151,6 +158,7 @@ def _prepare_terminal(settings: Settings) -> Settings:
     # Imported modules are never garbage, so collecting during the imports is a waste of time. The
     # dashboard enables the collector again.
     gc.disable()
+    # `check` finds out what the terminal can show; `prepare` sets signs, encoding and colours so.
     prepare(check())
     if settings.thin:
         # Textual reads the highest frame rate once, when it is imported.
@@ -169,7 +177,10 @@ def _with_available_colours(settings: Settings) -> Settings:
 def _reread(
     profile_arguments: tuple[Arguments, Mapping[str, str]], settings: Settings
 ) -> tuple[Settings, list[str]]:
-    """Read the settings again (`config.resolve.reread`), for the colours of this terminal."""
+    """Read the settings again (`config.resolve.reread`), for the colours of this terminal.
+
+    Returns them with the names of changed settings that take effect at the next start.
+    """
     changed, postponed = reread(settings, *profile_arguments)
     return _with_available_colours(changed), postponed
 

@@ -1,6 +1,7 @@
 """The command `agentco-tui`: parses its arguments and runs what they ask for.
 
-`--help` and `version` are answered by the parser. Everything else is imported after that.
+`--help`, `help` and `version` are answered by the parser. Everything else is imported after that:
+`dispatch.run` runs a command, or the dashboard.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Shows the pages of the manual: `agentco-tui help TOPIC`."""
+"""Shows the pages of the manual, Markdown files with the names in `TOPICS`.
+
+`agentco-tui help TOPIC` calls `show`; a topic may have the same name as a command.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
-"""Runs a dashboard that shows a recording instead of a platform.
+"""Runs a dashboard that shows a recording instead of a platform (the service that is watched).
 
-`Player` answers the dashboard's requests from the recording, by the time of `ReplayClock`.
+A recording has every answer of a platform to the dashboard that recorded it. `RecordedPlatform`
+answers requests from it, by the time that the `ReplayClock` shows; `ReplayPoller` reads whatever
+the recording has next. The `Workspace` is what is known in memory of the platform.
 """
 
 from __future__ import annotations
@@ -44,6 +46,7 @@ def replay_app(settings: Settings, recording: Recording, folder: Path) -> Replay
     `folder` is for its journal, which stays empty, because nothing can be approved or changed.
     """
     clock = ReplayClock(recording)
+    # No key is needed; the transport wants one, so it gets a random one.
     transport = Transport(
         settings.base_url,
         KeyInUse(ApiKey(secrets.token_hex(20))),
@@ -54,7 +57,7 @@ def replay_app(settings: Settings, recording: Recording, folder: Path) -> Replay
     workspace = Workspace(
         settings,
         Client(transport, mapping=settings.mapping),
-        snoozes=snoozes_for(settings, folder),
+        snoozes=snoozes_for(settings, folder),  # items that the user puts off; none at the start
         clock=clock,
         poller_class=ReplayPoller,
     )
@@ -67,7 +70,7 @@ def replay_app(settings: Settings, recording: Recording, folder: Path) -> Replay
 def run_replay(settings: Settings, recording: Recording) -> int:
     """Show a recording until the user leaves; returns the exit code."""
     sys.setswitchinterval(THREAD_SLICE)
-    compositor.install_partial_paint()
+    compositor.install_partial_paint()  # patches Textual to write only the cells that changed
     with tempfile.TemporaryDirectory(prefix="agentco-tui-") as folder:
         app = replay_app(settings, recording, Path(folder))
         try:

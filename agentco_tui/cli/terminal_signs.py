@@ -1,4 +1,8 @@
-"""Chooses the signs that the program draws (▲ ● …) by what standard output can show."""
+"""Chooses the signs that the program draws (▲ ● …) by what standard output can show.
+
+`ascii_wanted` decides by the encoding and the locale; `use_ascii` changes `text.signs` for the
+whole process.
+"""
 
 from __future__ import annotations
 

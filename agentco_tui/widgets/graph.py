@@ -3,7 +3,10 @@
 Pure functions and data, without Textual; `TextPane` shows a `Graph`, table cells a sparkline. A
 value that is unknown (None or NaN) is left blank and never drawn as 0, for which there is a
 character of its own. The characters alone distinguish past, forecast and limit, for terminals
-without colour.
+without colour; `signs` has them, in Unicode or ASCII, whichever the terminal shows.
+
+A `Cell` is a text in a `Tone`, from which the theme makes a colour. `SafeText` is text without
+control characters; `plain` declares a text of our own to be such, and `fit` pads or cuts it.
 """
 
 from __future__ import annotations
@@ -53,6 +56,7 @@ def sparkline(values: Values, width: int) -> SafeText:
     """
     columns = column_means(values, width)
     highest = max((value for value in columns if value is not None), default=0.0)
+    # `signs.heights` has bars of rising height; its last one fills a cell.
     max_level = len(signs.heights) - 2
     characters: list[str] = []
     for value in columns:
@@ -83,6 +87,7 @@ class Graph(msgspec.Struct, frozen=True, kw_only=True):
     passed: float = 1.0
     """The position of now: 0 is the left edge, 1 the right one."""
     limit: float | None = None
+    """The value at which a line is drawn, such as the limit of a budget; None for no line."""
     forecast: tuple[float, float] | None = None
     """The lowest and the highest forecast for the right edge."""
     format_value: Callable[[float], SafeText]

@@ -2,7 +2,11 @@
 
 A line leads somewhere if it has a `Pressable` cell, whose key names the target; enter or a click
 posts `LinkOpened` with that key. While the pane has the focus, its cursor is visible; lines without
-a target are scrolled past. Details, the trace of a task and the shift report are such panes.
+a target are scrolled past. The details of a record, the steps of a task, and the report of what
+happened while the user was away are such panes.
+
+`TextPane` breaks items of text into `lines` for its width (`_break_lines`). A line is a tuple of
+`Cell`s, texts in a `Tone` such as WARNING, for which `style_of` returns the theme's style.
 """
 
 from __future__ import annotations
@@ -58,6 +62,7 @@ class LinkPane(TextPane):
 
     @property
     def cursor_line(self) -> int:
+        """The line of the cursor, counted from the first visible one."""
         return self._cursor_index - self.scroll_offset.y
 
     def scroll_to_top(self) -> None:
@@ -66,6 +71,7 @@ class LinkPane(TextPane):
         super().scroll_to_top()
 
     def _break_lines(self) -> None:
+        """Break the lines, find those that lead somewhere, and keep the cursor on its target."""
         super()._break_lines()
         link = self.current_link if self._user_has_moved else self.initial_link
         index_by_link: dict[str, int] = {}
@@ -98,6 +104,7 @@ class LinkPane(TextPane):
         self.refresh()
 
     def segments(self, index: int) -> list[Segment]:
+        """Return the segments of a line, with the cursor's sign and colours if it is there."""
         if index != self._cursor_index or not self.has_focus:
             return super().segments(index)
         cursor_style = self.style_of("pane--cursor")

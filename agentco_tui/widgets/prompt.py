@@ -3,6 +3,10 @@
 It is hidden until `ask` opens it for a `PromptHandler`, which decides what the text does: the
 filter of a list, a place to go to, a time in a recording. The prompt also shows errors above the
 text, a hint behind it, choices that the handler offers, and the history of entered texts.
+
+It is made of `StatusLine` (one line of cells), `TextPane` (several lines) and `Notice` (lines that
+are hidden while there are none). A `Cell` is a text in a `Tone`, for which the theme has a colour;
+`SafeText` is text without control characters, and `plain` declares a text of our own to be such.
 """
 
 from __future__ import annotations
@@ -204,6 +208,7 @@ class Prompt(Vertical):
         if self.handler is None:
             return
         await self.handler.text_entered(text)
+        # A handler that accepts the text hides the prompt.
         is_accepted = not self.display
         if is_accepted and text.strip():
             older = [entry for entry in self.history if entry != text]

@@ -1,7 +1,8 @@
 """`StatusLine`: one line of cells that repaints only the columns that differ.
 
 Header, footer, tabs and titles are status lines. A line has cells at its left and cells at its
-right; if it is too narrow, those at the left are cut. `Cell` is a text in a tone (tones.py).
+right; if it is too narrow, those at the left are cut. A `Cell` is a text in a `Tone` (WARNING, DIM,
+...), for which the theme has a colour; a `Pressable` cell can be clicked, and its key says which.
 """
 
 from __future__ import annotations
@@ -45,15 +46,19 @@ class StatusLine(TonedWidget):
     """The colour of the whole line's background; None for the widget's own."""
 
     def fill(self, tone: Tone | None) -> None:
-        """Fill the whole line with a colour, as for a platform with a colour of its own."""
+        """Fill the whole line with a colour; None ends that.
+
+        Header and footer have the colour that the user chose for the server in use, if any.
+        """
         if tone is not self.filled:
             self.filled = tone
             self.refresh()
 
     def style_of(self, tone: Tone | str | None) -> Style:
-        """Return the style of a tone; in a filled line, cells that are fields stand out unfilled.
+        """Return the style of a tone; a filled line is in the one colour that fills it.
 
-        Such fields are a badge, an alarm, and a cell in the colour of the line itself.
+        Elsewhere a badge, an alarm and a cell in that colour have a coloured background. Here they
+        stand out by having none. None is the style of the widget, a str a component class.
         """
         if self.filled is None or not isinstance(tone, Tone):
             return super().style_of(tone)
@@ -144,6 +149,7 @@ def _columns(cells: Sequence[Cell]) -> list[tuple[str, Tone]]:
     """Return the character and its tone for each column; a wide character is repeated."""
     columns: list[tuple[str, Tone]] = []
     for cell in cells:
+        # All of them, those of the program's own texts, are one column wide.
         if OWN_CHARACTERS.issuperset(cell.text):
             columns.extend([(character, cell.tone) for character in cell.text])
             continue

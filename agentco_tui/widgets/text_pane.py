@@ -4,6 +4,10 @@ The program describes a pane's content as items (`Heading`, `FieldLine`, `Paragr
 breaks them into lines for its width, compares them with the lines shown before, and repaints the
 columns that differ. Details, help and dialogs are such panes; `Notice` is a short one that hides
 while it has nothing to say.
+
+A `Cell` is a text in a `Tone` (WARNING, DIM, ...), for which the theme has a colour. `SafeText` is
+text without control characters; `plain` declares a text of our own to be such, `fit` pads or cuts
+it to a width, and `wrap` breaks it.
 """
 
 from __future__ import annotations
@@ -236,6 +240,7 @@ class TextPane(ScrollView, TonedWidget, can_focus=True):
             first: int | None = 0
             end = width
             if old and new:
+                # Lines of equal looks may differ in their cells: then `first` is None.
                 first, end = changed_columns(old[0], new[0])
             if first is not None:
                 self.refresh(Region(first, y, end - first, 1))

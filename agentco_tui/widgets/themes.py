@@ -2,7 +2,8 @@
 
 Each colour has one meaning. Grey and cyan are for chrome, amber and red say how bad something is,
 green says that it is good. All colours are exact entries of the palette of 256 colours, which is
-all that most logins over SSH have, so that they are shown as chosen.
+all that most logins over SSH have, so that they are shown as chosen; a comment gives the number of
+each in that palette. `make_theme` also makes the themes of the user's theme files.
 """
 
 from __future__ import annotations

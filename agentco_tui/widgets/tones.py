@@ -1,5 +1,8 @@
 """Tones and cells: texts with a meaning, for which the theme chooses the colour in one place.
 
+The type `SafeText` is text without control characters; `plain` declares a text of our own to be
+such. `signs` has the characters that are drawn, in Unicode or ASCII, whichever the terminal shows.
+
 All widgets of this package draw `Cell`s, a text with a `Tone` such as WARNING or DIM, and get the
 Rich style of a tone from `TonedWidget.style_of`. Colours are kept readable: a tone on a coloured
 background is blended towards the text colour until its contrast is sufficient.
@@ -55,8 +58,8 @@ class Tone(Enum):
     ORANGE = "orange"
     RED = "red"
     MAGENTA = "magenta"
-    """Text on a field of this colour, as with the seven tones above: a colour that the user chose
-    for a platform, in its profile."""
+    """Text on a field of this colour, as with the seven tones above. The user chooses one in the
+    settings of a server, so that its dashboard is not taken for that of another server."""
 
 
 class Cell(msgspec.Struct, frozen=True, gc=False):
@@ -74,7 +77,10 @@ class Pressable(Cell, frozen=True, gc=False):
 
 
 def dim_if_stale(cells: Iterable[Cell], is_stale: object) -> list[Cell]:
-    """Return the cells, dimmed if what they show is stale, except what the user chose (ACCENT)."""
+    """Return the cells, dimmed if what they show is stale (out of date, if `is_stale` is true).
+
+    Cells in ACCENT keep their tone: they show what the user chose, which is never stale.
+    """
     if not is_stale:
         return list(cells)
     return [
@@ -105,8 +111,8 @@ _FIELD_COLOURS: Final = {
     Tone.RED: ("#ff5f5f", "#af0000", "ansi_bright_red", "ansi_red"),
     Tone.MAGENTA: ("#ff87ff", "#870087", "ansi_bright_magenta", "ansi_default"),
 }
-"""A platform's colour in dark and in light themes; then the same in themes of the terminal's 16
-colours, of which few can be read on white, and magenta is the warning there."""
+"""A colour that the user may choose, in dark and in light themes; then the same in themes of the
+terminal's 16 colours, of which few can be read on white, and magenta is the warning there."""
 
 
 def style_of_tone(widget: Widget, tone: Tone) -> Style:
@@ -218,7 +224,7 @@ def _luminance(color: Color) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-@memoized(64)
+@memoized(64)  # an `lru_cache` of that size
 def with_readable_colour(base: Style, tone: Style) -> Style:
     """Return `base` in the colour of `tone`, changed as little as needed to be readable.
 
@@ -236,6 +242,7 @@ def with_readable_colour(base: Style, tone: Style) -> Style:
     sufficient = min(MIN_CONTRAST, MIN_RELATIVE_CONTRAST * contrast_ratio(text, ground))
     for step in range(BLEND_STEPS + 1):
         blended = wanted.blend(text, step / BLEND_STEPS).rich_color
+        # `lowered` finds the nearest of 256 colours, as it is painted.
         color = Color.from_rich_color(lowered(blended, ColorSystem.EIGHT_BIT))
         if contrast_ratio(color, ground) >= sufficient:
             return base + Style(color=color.rich_color)

@@ -3,6 +3,10 @@
 The user may limit the whole program to one company, by its id or its name. That company is the
 scope; without one, the records of all companies are shown. A list of a company that does not exist
 would be empty, and would look like good news: this file is asked before such an emptiness is shown.
+
+A feed is one list that is polled, such as that of the companies. The store has the records that
+feeds brought; its `freshness` has for each feed the `Phase`: LOADING before the first answer, LIVE,
+STALE (data, but the last poll failed) or FAILED (no data). `Names` looks up the names of ids.
 """
 
 from __future__ import annotations
@@ -49,7 +53,9 @@ class CompanyScope:
             return Phase.LIVE
         phase = self._store.freshness[FeedName.COMPANIES].phase
         if phase is Phase.LOADING or len(records_named(company, companies)) == 1:
+            # One company has that name: the workspace is about to put its id in place of the name.
             return Phase.LOADING
+        # A listing is whole if it has every company that exists, all pages of it.
         is_missing = phase is not Phase.FAILED and companies.listing.whole
         return Phase.FAILED if is_missing else Phase.STALE
 
@@ -81,6 +87,7 @@ class CompanyScope:
         else:
             words = f"no company has the name or id {shown}"
         if company == settings.company:
+            # Where the setting comes from, such as "config file, config.toml:6".
             source = settings.sources.get("company", "--company")
             words += f" ({source.partition(',')[0]})"
         key = shown_key("company.unscope", settings.keys)
@@ -89,7 +96,10 @@ class CompanyScope:
         return plain(words)
 
     def nothing(self, words: str) -> SafeText:
-        """Return `words`, which say that a list is empty, with the name of the company in scope."""
+        """Return `words`, which say that a list is empty, with the name of the company in scope.
+
+        For "no tasks wait" that is "no tasks wait in Acme".
+        """
         company = self._company()
         if company is None:
             return plain(words)

@@ -1,7 +1,9 @@
 """Uses an API key that was replaced at its source, such as a file, without a restart.
 
-A file is read whenever the key in use is refused. A command or a keyring may want something of the
-user, a touch or a passphrase, so it is read only when the user asks for it.
+A file is read whenever the platform (the service that the program watches) refuses the key in use.
+A command or a keyring may want something of the user, a touch or a passphrase, so it is read only
+when the user asks for it. `KeyInUse` is the key that requests are sent with; `KeyLocation` says
+where a key is kept, and reads it; WrongError says why that failed.
 """
 
 from __future__ import annotations
@@ -63,6 +65,8 @@ class KeyRenewal:
         May take as long as a command or a keyring takes. Raises WrongError.
         """
         async with self._reading:
+            # In a thread. `until` is a file descriptor that becomes readable if this is cancelled;
+            # `apart` keeps a command from the terminal, which the dashboard uses.
             key = await while_wanted(lambda until: location.read(apart=True, until=until))
         if key == self._key.key:
             return False

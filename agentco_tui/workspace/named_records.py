@@ -1,7 +1,10 @@
 """Finds the id of the company or agent that the user named in a flag or in the settings.
 
 The REST API wants ids; users know names. A name that several records have is an error that lists
-their ids.
+their ids. A `Listing` is the answer to a list request: it is `whole` if it has every record that
+exists. `records_named` returns the records with that id or, if there is none, with that name.
+
+A feed is one list that is polled; `NAMES` are the two feeds of companies and agents.
 """
 
 from __future__ import annotations
@@ -26,7 +29,7 @@ if TYPE_CHECKING:
 R = TypeVar("R", Agent, Company)
 
 _IDS_NAMED = 5
-"""Ids that the error lists if several records have the name."""
+"""At most so many ids that the error lists if several records have the name."""
 
 
 async def company_id_of(settings: Settings, client: Client) -> str | None:
@@ -37,6 +40,7 @@ async def company_id_of(settings: Settings, client: Client) -> str | None:
     words = settings.company
     if words is None:
         return None
+    # The flag, variable or file that the setting comes from, for the error.
     source = settings.sources.get("company", "--company")
     return await id_of("company", words, source, await client.companies(), client.company)
 
@@ -61,6 +65,7 @@ async def agent_id_of(words: str, client: Client, company: str | None) -> str:
 
 async def named_agent(words: str, client: Client, company: str | None) -> Agent:
     """Return the agent that `--agent` names, in one company or in all. Raises as `record_of`."""
+    # Some platforms list agents of one company only: then each company's list is read in turn.
     agents = await of_all_companies(client.agents, Store(), company, client.companies)
     return await record_of("agent", words, "--agent", agents, client.agent)
 
@@ -93,6 +98,7 @@ async def record_of(
     if len(matches) == 1:
         return matches[0]
     if not matches and not listing.whole:
+        # The words are no id that the platform knows, or not even a possible one (NotSent).
         with suppress(NotFound, Invalid, NotSent):
             return await read_one(words)
     shown = safe(words, 60)
@@ -108,9 +114,10 @@ async def record_of(
 
 
 async def read_names(client: Client, store: Store, query: Query) -> list[str]:
-    """Read the companies and agents into the store, for their names.
+    """Read the companies and agents into the store, from which `Names` looks up names for ids.
 
-    Returns a sentence for each list that could not be read.
+    `query` limits the agents to one company, if it names one. Returns a sentence for each list that
+    could not be read.
     """
     troubles = []
     for feed in sorted(NAMES):
@@ -119,5 +126,5 @@ async def read_names(client: Client, store: Store, query: Query) -> list[str]:
         except ApiError as error:
             troubles.append(f"{error}; so the names of {feed} are left out")
         else:
-            take()
+            take()  # puts the answer into the store
     return troubles

@@ -1,7 +1,10 @@
 """Makes a `Workspace` from settings, with its client, its history and its snoozes.
 
-The history is a database of what was polled; snoozes are items of "needs you" that the user put off
-for a while. Both are files in the state folder.
+A workspace is what is known in memory of one platform (the service whose companies of AI agents are
+watched); the client sends its requests. The settings have the address of the platform, the API key,
+and the profile, which is the user's name for both. The history is a database of what was polled;
+snoozes are items of the list "needs you" that the user put off for a while. Both are files in the
+state folder.
 """
 
 from __future__ import annotations
@@ -35,8 +38,9 @@ def client_for(
 ) -> Client:
     """Return a client for the settings' platform, which must be closed. Raises SettingsError.
 
-    `key` is used in place of the settings' own. `attempts` are made for each read, instead of the
-    client's default.
+    `key` is used in place of the settings' own, and can be replaced while the client is open.
+    `attempts` are made for each read, instead of the client's default. `recorder` writes every
+    answer to a file. The settings' `mapping` says which of the platform's fields means what.
     """
     options = dict(settings.transport_options)
     if attempts is not None:
@@ -71,6 +75,7 @@ def history_for(settings: Settings, client: Client, path: Path | None = None) ->
 
 def snoozes_for(settings: Settings, folder: Path | None) -> Snoozes:
     """Return the snoozes of the settings' platform, kept in `folder`, with None only in memory."""
+    # `platform_of` spells an address in one way, so that several profiles share its snoozes.
     path = None if folder is None else folder / SNOOZED_FILE
     return Snoozes(path, platform_of(str(settings.base_url)))
 

@@ -32,10 +32,12 @@ class TraceCache:
     async def read(self, task: Task) -> Trace | ApiError:
         """Read the trace of a task now; return the error if that fails.
 
-        If several tasks have the same id, nothing is read: whose trace it is would be unknown.
+        If the platform sent several tasks with the same id (`sharers` of them), nothing is read:
+        whose trace it is would be unknown.
         """
         if task.shared_id:
             words = f"{task.sharers} tasks with this id: whose trace it would be is not known"
+            # The error of every request that was refused here because an id is ambiguous.
             return Unwritable(plain(words))
         try:
             trace: Trace | ApiError = await self._client.task_trace(task.id)

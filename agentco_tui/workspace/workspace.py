@@ -1,10 +1,12 @@
 """One platform in memory: its client, the current records, and everything derived from them.
 
-The dashboard and every command use the same `Workspace`. Several may run in one event loop, and
-none of them prints. It consists of objects that each do one thing: `Poller` reads the feeds (lists
-of records, such as the tasks that wait) into the `Store`; `NeedsModel` ranks what the user should
-look at; `ForecastService` (called the outlook) forecasts budgets and counts the last 24 hours;
-`History` writes what was polled into a database; `Snoozes` are needs that the user put off.
+The platform is the service whose companies of AI agents are watched. The dashboard and every
+command use the same `Workspace`. Several may run in one event loop, and none of them prints. It
+consists of objects that each do one thing: `Poller` reads the feeds (lists of records, such as the
+tasks that wait) into the `Store`; `NeedsModel` ranks the needs, which are what the user should look
+at; `ForecastService` (called the outlook) forecasts budgets and counts the last 24 hours; `History`
+writes what was polled into a database; `Snoozes` are needs that the user put off, in a file that
+several programs share.
 """
 
 from __future__ import annotations
@@ -41,7 +43,8 @@ if TYPE_CHECKING:
     from agentco_tui.actions.services import Permissions, Services, Timing
 
 FEEDS: Final = sorted(set(FeedName) - {FeedName.TASKS})
-"""The feeds that needs, figures and metrics come from."""
+"""The feeds that needs, figures and metrics come from: all but the list of all tasks, as the tasks
+that wait for the user are a feed of their own."""
 FIRST_ANSWERS: Final = 25.0
 """Seconds that a command waits for the first answers before it prints anything."""
 FORECASTS: Final = 10.0
@@ -71,14 +74,21 @@ class Workspace:
         clock: Clock | None = None,
         poller_class: type[Poller] = Poller,
     ) -> None:
-        """`history` is None if nothing is remembered."""
+        """`history` is None if nothing is remembered.
+
+        A replay passes a `clock` and a `poller_class` that follow a recording.
+        """
         self.settings = settings
         self.client = client
         self.key = client.transport.key
         self.origin = str(settings.base_url)
+        """The address of the platform."""
         self.profile = settings.profile
+        """The user's name for the platform, its key and the settings for it."""
         self.store = Store()
         self.names = Names(self.store)
+        """Looks up the names of companies and agents by their ids."""
+        # The skew is the difference between the platform's clock and ours, in seconds.
         self.clock = clock or Clock(lambda: client.transport.measured.clock_skew)
         self.poller = poller_class(
             client,
@@ -95,9 +105,10 @@ class Workspace:
         )
         """The company that everything is shown of, if there is one."""
         self.traces = TraceCache(client)
+        """The traces read last: the steps in which an agent worked on a task."""
         self.decided_tasks: Callable[[], list[Task]] = list
-        """Returns the tasks that were decided here and are not known to be done, which are not
-        among the needs. A dashboard sets it; without a screen there are none.
+        """Returns the tasks that the user approved here and whose outcome is not known yet. They
+        are not among the needs. A dashboard sets it; without a screen there are none.
         """
         self.needs = NeedsModel(
             self.outlook,
@@ -115,6 +126,7 @@ class Workspace:
         self.on_company_found: Callable[[str], object] = self.set_company
         """Called with the id of the company in scope, if the settings have it by its name."""
         self._changed = asyncio.Event()
+        """Set if a feed was answered or has failed since the needs were refreshed."""
         self._services: Services | None = None
         self.store.follow_freshness(self._freshness_changed)
 
@@ -140,6 +152,8 @@ class Workspace:
         await asyncio.sleep(after)
         async with asyncio.TaskGroup() as work:
             if remembers:
+                # It writes what is polled, and what the tracker counts of the waiting tasks; `run`
+                # reads what became of tasks that no longer wait.
                 keeper = HistoryKeeper(history, self.poller, self.needs.tracker)
                 await keeper.start()
                 work.create_task(keeper.run(), name="departures")
@@ -148,7 +162,11 @@ class Workspace:
     def open_services(
         self, journal_path: Path, permissions: Permissions, timing: Timing | None = None
     ) -> Services:
-        """Open the journal, and return what every write needs; to be called once."""
+        """Open the journal, and return what every write needs; to be called once.
+
+        The journal is the file in which each change is noted before it is sent. `permissions` say
+        what may be changed; `timing` has the waiting times of writes, by default the usual ones.
+        """
         # Commands that only read do not import what writes.
         from agentco_tui.actions.journal import Journal  # noqa: PLC0415
         from agentco_tui.actions.services import Services  # noqa: PLC0415
@@ -174,7 +192,7 @@ class Workspace:
 
         May be called from any thread, and more than once.
         """
-        self.snoozes.sync()
+        self.snoozes.sync()  # writes new ones to the file
         if self._services is not None:
             self._services.journal.close()
         if self.history is not None:
@@ -183,7 +201,10 @@ class Workspace:
     # ---- without a screen
 
     async def run_without_screen(self, *, remembers: bool = True) -> None:
-        """Run as `run` does, and poll every feed that needs, figures and metrics come from."""
+        """Run as `run` does, and poll every feed that needs, figures and metrics come from.
+
+        With a screen, the screen chooses the feeds and how often each is polled (its pace).
+        """
         self.outlook.on_change = self._changed.set
         self.poller.set_paces(dict.fromkeys(FEEDS, Pace.REFRESH))
         await self.run(remembers=remembers)
@@ -269,6 +290,11 @@ class Workspace:
         return without_key({**os.environ, **variables}, self.key.redact)
 
     def _freshness_changed(self, feed: FeedName) -> None:
+        """Called when a feed was answered or has failed.
+
+        A refused key is read again. If the settings name the company in scope by its name, its id
+        is used from the first list of companies on that has it.
+        """
         self._changed.set()
         if isinstance(self.store.freshness[feed].failure, KeyRejected):
             self.key_renewal.note_refusal()
@@ -280,7 +306,7 @@ class Workspace:
 
     def _key_was_renewed(self) -> None:
         if self._services is not None:
-            self._services.permissions.key_changed()
+            self._services.permissions.key_changed()  # the new key may be allowed more
         self.poller.poll_now()
         if self.on_key_renewed is not None:
             self.on_key_renewed()

@@ -2,6 +2,9 @@
 
 Screens describe their tables as lists of `Column`; `arrange` decides what is visible. Pure
 functions and data, no Textual. All widths are in cells of the terminal.
+
+A `Cell` is a text in a tone, for which the theme has a colour; `SafeText` is text without control
+characters. The filter is what the user types after `/` to see only some rows, such as `cost>5`.
 """
 
 from __future__ import annotations
@@ -25,7 +28,11 @@ CHOSEN_PRIORITY = 0.5
 
 
 class Column(FilterColumn, Generic[R], frozen=True):
-    """A column. `FilterColumn` adds what the filter reads: value, kind, rank and aliases."""
+    """A column. `FilterColumn` adds what the filter reads of it.
+
+    That is `filter_value` (returns the value to compare), `kind` (text, number, age or share),
+    `rank` (returns the rank of words such as "high") and `aliases` (other names of the column).
+    """
 
     key: str
     """The column's name in settings, filters and tests. Unique in a table."""

@@ -12,6 +12,9 @@ works on a copy, a draft, whose state replaces the model's own when the work is 
 While `frozen` is set (the user is working with the list), the two lists do not change: changed
 records show their new values where they are, removed ones stay as tombstones, new ones are held
 back. `release` puts all of it into effect.
+
+A `Column` reads a record: its `Cell` (a text in a tone), its sort key and its value for the filter.
+A `Filter` is what the user typed after `/`, parsed; `select` returns the ids of rows that pass it.
 """
 
 from __future__ import annotations

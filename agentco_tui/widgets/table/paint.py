@@ -5,8 +5,10 @@ after every change: it lays out the visible rows again and returns the regions i
 and only these go to the terminal, whatever happened to the rows in between. Textual then asks for
 the strips of those lines. Rows that are not visible cost nothing.
 
-A *piece* is a stretch of a line in one tone; a *note* is a text that replaces the first cells of a
-row, on a tombstone (a row whose record was removed) or where the program annotates a row.
+A *piece* is a stretch of a line in one tone, for which the theme has a colour; a *note* is a text
+that replaces the first cells of a row, on a tombstone (a row whose record was removed) or where the
+program annotates a row. `fit` pads or cuts a text to a width. `signs` has the characters that are
+drawn: `signs.missing` is the dash of a cell without a value.
 """
 
 from __future__ import annotations
@@ -70,6 +72,7 @@ class LineLook(NamedTuple):
     is_highlighted: bool = False
     """Whether the whole row has the cursor's colours, and not only the cursor's sign."""
     is_tombstone: bool = False
+    """Whether the record was removed: texts without a tone of their own are dimmed."""
 
 
 TABLE_CSS = """
@@ -359,7 +362,8 @@ class TablePainter(Generic[R]):
         spans: list[tuple[int, int]] = []
         if before.has_cursor != after.has_cursor or before.is_marked != after.is_marked:
             spans.append((0, GUTTER))
-        # Textual's own way of painting a span writes everything to its left, too.
+        # Textual's own way of painting a span writes everything to its left, too, unless our patch
+        # PARTIAL_PAINT has replaced it.
         jump_width = JUMP_WIDTH if PARTIAL_PAINT.replaced else self.size.width
         for old, new in zip(before.pieces, after.pieces, strict=True):
             if old == new:

@@ -5,7 +5,9 @@ when rows are added, removed or sorted, it stays with its record, and the record
 of the screen if it can. When the record is removed, the nearest row that is still there gets the
 cursor: the one below if there is one.
 
-All positions are indexes in `TableModel.shown`, the ids of the rows that pass the filter.
+All positions are indexes in `TableModel.shown`, the ids of the rows that pass the filter. That list
+is replaced, never changed, so the old one is the state before. A tombstone is a row that is still
+shown although its record was removed, with a note on what became of it.
 """
 
 from __future__ import annotations
@@ -32,8 +34,8 @@ class Viewport:
         self.user_has_moved = False
         """Whether the user has moved cursor or view; until then the top of the list is visible."""
         self.is_opening = False
-        """Whether the first rows are still coming: until the user moves, the first row has the
-        cursor."""
+        """Whether the first rows are still coming, as the list that has the table says: until the
+        user moves, the first row has the cursor."""
         self.marks: dict[str, None] = {}
         """Marked ids in the order in which they were marked, without tombstones."""
         self.last_marked: str | None = None

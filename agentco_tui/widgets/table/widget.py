@@ -7,7 +7,11 @@ numbers, and stay with them through every insertion, removal and sort.
 
 It joins four parts: `TableModel` (records, order, filter), `Viewport` (cursor, marks, visible
 part), `layout` (columns) and `TablePainter` (lines, and what differs in them). Work on large tables
-runs in slices beside the event loop; whatever is done to the table meanwhile completes it first.
+is done in slices between other events; whatever is done to the table meanwhile completes it first.
+
+A tombstone is a row that is still shown although its record was removed. A `Cell` is a text in a
+tone, for which the theme has a colour. `SafeText` is text without control characters: `safe` cleans
+a text, and `plain` declares one of our own to be clean.
 """
 
 from __future__ import annotations
@@ -270,10 +274,12 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
         for step_count, _ in enumerate(work):
             if step_count >= _STEPS_AT_ONCE and self.is_running:
                 self.idle.clear()
+                # Slices are short and pause after keys; those for which the user waits do not.
                 start_worker(self, partial(in_slices, work, asked=asked), "sorting rows")
                 return
 
     def _run_and_repaint(self, steps: Steps, asked: bool) -> Generator[None, None, None]:
+        """Run the steps, then move the cursor with its record and repaint what differs."""
         before = self.model.shown
         yield from steps
         if asked or not before or self.viewport.is_opening:
