@@ -1,4 +1,8 @@
-"""Context managers that most commands run in: settings, log and signals, and an API client."""
+"""Context managers that most commands run in: settings, log and signals, and an API client.
+
+The client sends requests to the platform, the service whose companies of AI agents are watched. The
+settings have its address, its API key, and a mapping that says which of its fields means what.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +25,9 @@ if TYPE_CHECKING:
 def command_context(arguments: Arguments, env: Mapping[str, str]) -> Iterator[Settings]:
     """Load the settings of a command, and write its log while the `with` block runs.
 
-    SIGTERM and SIGHUP raise SystemExit in the block, so that unfinished files are removed. Raises
-    SettingsError if the settings are wrong.
+    `arguments` are those of the command line by name, and `env` is the environment. SIGTERM and
+    SIGHUP raise SystemExit in the block, so that unfinished files are removed. Raises SettingsError
+    if the settings are wrong.
     """
     settings = load(arguments, env)
     with log_to_file(settings), _exit_on_signals():
@@ -54,8 +59,9 @@ async def connected_client(
 ) -> AsyncIterator[Client]:
     """Open a client for the platform of the settings, and close it after the `with` block.
 
-    `key` is used instead of the settings' key if it can change while the client is open. Raises
-    SettingsError if the settings allow no connection.
+    `key` is used instead of the settings' key if it can change while the client is open
+    (`KeyInUse.replace`). Raises SettingsError if the settings allow no connection, as without a key
+    or to an address to which a key must not be sent.
     """
     # Imported late, because not every command connects.
     from agentco_tui.api.client import open_client  # noqa: PLC0415

@@ -1,7 +1,8 @@
 """Writes the log of a command or a dashboard to the file of `--log-file`.
 
 A line is plain text or, with `--log-json`, a JSON object. A `KeyFilter` removes the API key from
-every line.
+every line; `KeyInUse` is that key, which may be replaced by another one while a dashboard runs.
+`safe_block` removes control characters and escape sequences from a text of several lines.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ class _JsonFormatter(logging.Formatter):
     """Formats a log record as a JSON object.
 
     The field `words` is the message's template without its arguments, so it quotes nothing that the
-    platform sent. `KeyFilter` adds `words` to each record; the transport adds `about`, the facts of
-    a request.
+    platform (the service that is watched) sent. `KeyFilter` adds `words` to each record; the HTTP
+    transport adds `about`, a dictionary of facts of a request, such as its status and duration.
     """
 
     def format(self, record: logging.LogRecord) -> str:

@@ -1,7 +1,8 @@
 """The exit codes of the commands, and the functions with which they write to stdout and stderr.
 
 Results go to standard output, errors and notices to standard error. All printed text is cleaned by
-`safe`, which removes control characters and escape sequences: it may come from the platform.
+`safe`, which removes control characters and escape sequences: it may come from the platform, the
+service that is watched. The second argument of `safe` is the greatest width in terminal cells.
 """
 
 from __future__ import annotations
@@ -51,9 +52,10 @@ def json_text(value: object) -> str:
 
 
 def error_json(error: ApiError | None) -> dict[str, object]:
-    """The JSON fields that describe an error; each is null if there is none.
+    """The JSON fields that describe an error of a request; each is null if there is none.
 
-    They are {"error": str, "http_status": int|null, "text": str}.
+    They are {"error": str, "http_status": int|null, "text": str}; "error" is a kind such as
+    "timed_out", and "text" the sentence for the user.
     """
     if error is None:
         return {"error": None, "http_status": None, "text": None}

@@ -1,7 +1,8 @@
 """Opens a `Workspace` for a command.
 
-A workspace is everything that the dashboard knows of a platform, without its screens: the API
-client, the poller, the store of records, what needs the user, forecasts and history.
+A workspace is everything that the dashboard knows of a platform (the service whose companies of AI
+agents are watched), without its screens: the API client, the poller, the store of records, what
+needs the user, forecasts, and the history, a database of what was polled.
 """
 
 from __future__ import annotations
@@ -27,7 +28,10 @@ Work = Callable[[Workspace], Coroutine[Any, Any, int]]
 def open_workspace(
     settings: Settings, key: KeyInUse | None = None
 ) -> AbstractAsyncContextManager[Workspace]:
-    """Open a workspace that prints its problems on stderr; see `opened_workspace`."""
+    """Open a workspace that prints its problems on stderr, as when its history can't be written.
+
+    `key` replaces that of the settings, and can change while the workspace is open.
+    """
     return opened_workspace(settings, key, on_trouble=print_to_stderr)
 
 
@@ -41,6 +45,7 @@ def run_with_polling(
     no company has the name that the settings say.
     """
     settings = load(arguments, env)
+    # The key in use, which the workspace reads again if the platform refuses it.
     key = None if settings.key is None else KeyInUse(settings.key)
 
     async def run() -> int:

@@ -1,7 +1,9 @@
 """`agentco-tui completion SHELL`, and the answers to the shell when the user presses TAB.
 
 The user waits for the answer, so little is imported here and no request is sent to the platform:
-the names of companies and agents come from the history file. The package argcomplete does the rest.
+the names of companies and agents come from the history, an SQLite file of what was observed of each
+platform (a service with companies of AI agents). A profile is the user's name for a platform with
+its settings. The package argcomplete does the rest.
 """
 
 from __future__ import annotations
@@ -61,6 +63,7 @@ class _ArgumentCompleter(BaseCompleter):
         if kind in ("profile", "theme"):
             from agentco_tui.config import resolve, validators  # noqa: PLC0415 (slow)
 
+            # The config file, read without any profile of it being needed.
             file = resolve.Resolver(vars(parsed_args), os.environ, with_profile=False).file
             if kind == "profile":
                 return file.profiles
@@ -79,6 +82,8 @@ def _names_in_history(kind: str, profile: str | None) -> Mapping[str, str]:
     """
     parameters = (kind, profile or os.environ.get("AGENTCO_PROFILE"))
     path = (state_folder() / HISTORY_FILE).as_uri()
+    # In the history, a subject is a company or an agent, and its key is its id; a viewer is a
+    # profile with which the platform was observed.
     query = """SELECT name, key FROM subject WHERE kind = ?1 AND name > '' AND (?2 IS NULL
         OR platform IN (SELECT platform FROM viewer WHERE profile = ?2))"""
     with suppress(sqlite3.Error), closing(sqlite3.connect(f"{path}?mode=ro", uri=True)) as file:

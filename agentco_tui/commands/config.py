@@ -1,6 +1,9 @@
 """`agentco-tui config`: shows and checks the settings, and writes a first config file.
 
 `Resolver` finds the effective value and the source of every setting; `DECLARED` lists the settings.
+A profile is a table of the config file, with the address and the API key of one platform (the
+service that is watched) under a name that the user chose. A view is a list that the user saved with
+its filter and columns. A `Problem` is one thing that is wrong, with file, line and setting.
 """
 
 from __future__ import annotations
@@ -55,7 +58,7 @@ def run(
         return _run_path(arguments, env)
     resolved = Resolver(arguments, env)
     rows = _setting_rows(resolved)
-    resolved.check_all()
+    resolved.check_all()  # adds the problems of all profiles, not only of the one in use
     if action == "check":
         resolved.problems += resolved.broken_themes()
         for setting, reason in find_mistakes_in_views(resolved.file.views):
@@ -100,6 +103,7 @@ def _run_path(arguments: Arguments, env: Mapping[str, str]) -> Exit:
 def _sorted_problems(resolved: Resolver) -> list[Problem]:
     """Return each problem once, sorted by line, then the required settings that are missing."""
     problems = sorted(resolved.problems, key=lambda problem: problem.line or 0)
+    # `entry` is the table of the profile in use.
     if resolved.entry:
         # Without a profile, the file need not hold an address and a key.
         problems += resolved.missing
@@ -156,12 +160,14 @@ def _setting_rows(resolved: Resolver) -> list[Row]:
     """
     rows: list[Row] = []
     for declared in DECLARED:
+        # The settings that say where the API key is (a file, a command, ...) are one row together.
         if declared.name == KEY_SOURCES[0]:
             rows.append(_api_key_row(resolved))
         if declared.name in KEY_SOURCES or declared.is_repeated:
             continue
         if declared.field == "keys":
             rows += _binding_rows(resolved)
+        # A group is a table of settings; those inside a profile are the field mappings.
         elif declared.group is not None and declared.group.table.startswith(PROFILE):
             for full_name, value in resolved.file.settings_of(declared, resolved.profile):
                 source = f"profile {resolved.profile}, {resolved.file.location_of(full_name)}"
@@ -182,6 +188,7 @@ def _value_of(declared: DeclaredSetting, resolved: Resolver) -> object:
         return resolved.profile
     if declared.name == "base_url":
         return resolved.base_url
+    # The values of a group are fields of one record.
     value = resolved.values[declared.field]
     if declared.group is None:
         return value

@@ -1,7 +1,9 @@
 """`agentco-tui demo`: runs a simulated platform in a child process, and the dashboard on it.
 
-The child writes a history file, so that the dashboard can show trends and forecasts at once. The
-file is deleted at the end.
+The platform is the service with companies of AI agents that the dashboard watches; the demo has one
+of its own, whose companies, agents and tasks are a `World`. The child writes a history file (what a
+dashboard would have observed before), so that the dashboard can show trends and forecasts at once.
+The file is deleted at the end.
 """
 
 from __future__ import annotations
@@ -66,8 +68,8 @@ def _build_platform(arguments: Arguments) -> EmbeddedPlatform:
     options = {name: arguments[name] for name in _WORLD_OPTIONS if arguments.get(name) is not None}
     return EmbeddedPlatform(
         World(seed, **options),
-        Keys(seed),
-        Faults(arguments.get("fault", ())),
+        Keys(seed),  # the API keys that the platform accepts
+        Faults(arguments.get("fault", ())),  # failures to inject, as specified by --fault
         port=arguments.get("port") or 0,
     )
 
@@ -119,7 +121,8 @@ def run_platform(arguments: Arguments) -> Iterator[tuple[str, str]]:
         else:
             reason = lines[-1] if lines else "it ended at once"
             raise UsageError(reason.removeprefix("agentco-tui: "))
-        # The line before the key has the address; both are the last word of their line.
+        # What `server.serve` prints: the line before the key has the address; both are the last
+        # word of their line.
         address = lines[-2].split()[-1]
         key = lines[-1].split()[-1]
         yield address, key

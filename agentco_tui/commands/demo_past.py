@@ -1,8 +1,10 @@
 """Writes a simulated past of the demo's world to a history file.
 
 A `World` is the simulated platform: companies, agents, tasks and budgets. The history is the
-dashboard's SQLite file of what it observed, from which trends and forecasts are made. The past ends
-in the state in which the world starts, at the rates of spending and logging that follow.
+dashboard's SQLite file of what it observed, from which trends and forecasts are made: `Observed` is
+one portion of that. The past ends in the state in which the world starts, at the rates of spending
+and logging that follow. Times are seconds since 1970. `stream` returns a random generator that
+depends on the seed and a name only, so that the same seed gives the same past.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ from agentco_tui.text import safe
 
 Sample = tuple[FeedName, str, str, BudgetSample | QueueSample | AgentSample]
 """The feed (a list that is read from the platform), the id of the owner, the unit of the sums, and
-the observed figures."""
+the observed figures at one time: of a budget, of the tasks that wait, or of an agent."""
 UNIT = "USD?"
 """Assumed dollars, because the demo's answers do not name a unit."""
 _MONTH = 30 * DAY
@@ -70,6 +72,7 @@ def write_past(path: Path, world: World, address: str) -> None:
 def past_observations(world: World) -> Iterator[Observed]:
     """The past of a world as a dashboard would have observed it, some thousand rows at a time."""
     with world.locked() as state:
+        # What is known of each task that no longer waits, from its creation to its end.
         lives = [
             _task_life(state, task_id) for task_id in state.tasks if task_id not in state.pending
         ]
@@ -104,6 +107,7 @@ def past_observations(world: World) -> Iterator[Observed]:
     for owner, sums in totals.items():
         feed = FeedName.COMPANY_BUDGETS if owner else FeedName.BUDGET
         yield Observed(samples=_budget_samples(feed, owner, limits[owner], times, sums))
+    # From when to when each feed was observed: the rest is unknown to the forecasts.
     spans: dict[FeedName, Span] = {
         FeedName.BUDGET: (times[0], state.start),
         FeedName.COMPANY_BUDGETS: (times[0], state.start),

@@ -1,7 +1,9 @@
 """`agentco-tui doctor`: reports what works: settings, requests, API key, clock and terminal.
 
-It sends every kind of read request once (`doctor_reads`) and never a write. Whether the key may
-write is taken from the journal, the file in which earlier changes and their outcomes are recorded.
+It sends every kind of read request once (`doctor_reads`) to the platform, the service that the
+dashboard watches, and never a write. Whether the key may write is taken from the journal: it has an
+`Attempt` for each change that was sent from this machine, and what became of it. A profile is the
+user's name for a platform with its key and settings. `figures` formats numbers and times.
 """
 
 from __future__ import annotations
@@ -36,12 +38,12 @@ if TYPE_CHECKING:
 
 WRITE_OPERATIONS = {
     command.verb: command.operation
-    for command in COMMANDS
+    for command in COMMANDS  # everything that a key of the dashboard does
     if command.operation is not None and command.verb is not None
 }
-"""The API operation of each kind of change: {"approve": "POST /api/…"}.
+"""The API operation of each kind of change, by the verb that the journal has for it.
 
-Doctor never sends one, because it would change something.
+{"approve": "POST /api/…"}. Doctor never sends one, because it would change something.
 """
 NEVER_WRITTEN = "not known: never done from here"
 
@@ -56,6 +58,7 @@ def run(arguments: Arguments, env: Mapping[str, str]) -> int:
         terminal = describe_terminal(check(env), env)
         if as_lines:
             print_lines(*_settings_lines(settings, terminal), "", "reads:")
+        # A recording of the answers for a bug report, with names and texts replaced.
         bundle: Bundle | None = None
         if arguments["bundle"]:
             # Imported only here, because few runs write a bundle.
@@ -86,7 +89,7 @@ def last_write_permissions(settings: Settings) -> dict[str, tuple[str, str | Non
     The API key may have changed since then.
     """
     last_writes: dict[str, tuple[str, str | None]] = {}
-    origin = platform_of(str(settings.base_url))
+    origin = platform_of(str(settings.base_url))  # the address, always spelt the same way
     with suppress(OSError), (state_folder() / "journal.jsonl").open("rb") as file:
         for attempt, outcomes in histories(file):
             operation = WRITE_OPERATIONS.get(attempt.verb)
@@ -175,7 +178,8 @@ def conclusion_lines(
 ) -> list[str]:
     """Lines about what the key may do, how fast the platform is, and how far its clock is off.
 
-    `written` is what `last_write_permissions` returns.
+    `written` is what `last_write_permissions` returns. `measured` has the latency and the skew (the
+    seconds by which the platform's clock is ahead) of the connection.
     """
     answered = sum(read.answered for read in reads)
     sent = sum(read.note is None for read in reads)

@@ -1,6 +1,8 @@
 """`agentco-tui doctor --bundle FILE`: a recording for a bug report, with pseudonyms for all names.
 
-A recording is a file of the platform's answers, which `agentco-tui replay` shows on the dashboard.
+A recording is a file of the answers of the platform (the service that is watched), which
+`agentco-tui replay` shows on the dashboard. `Recorder` writes it; `Pseudonyms.alter` replaces
+names, ids and texts in an answer before it is written.
 """
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ class Bundle:
 
     def __init__(self, file: str, settings: Settings) -> None:
         """Begin to record. Raises UsageError if the file cannot be written."""
+        # What the recording says of its origin: an address that does not exist, and no names.
         masked = replace(settings, base_url=BaseUrl.parse(NOWHERE), profile="bundle", company=None)
         key = None if settings.key is None else KeyInUse(settings.key)
         self._log_file = settings.log_file
@@ -40,7 +43,7 @@ class Bundle:
 
     def finish(self) -> list[str]:
         """Complete the recording and write its log; returns lines about them for the user."""
-        self.recorder.close(60.0)
+        self.recorder.close(60.0)  # waits so many seconds until all is written
         path = safe(str(self.recorder.path), 200)
         if self.recorder.trouble is not None:
             return [f"{path}: {self.recorder.trouble}"]

@@ -1,8 +1,10 @@
 """`agentco-tui doctor --fields`: which fields of the platform's records are read, and how.
 
-For fields that are not read it prints lines for the config file, where a profile can map a field of
-ours to the path of one of the platform's. `reading.field_report` makes the report on one kind of
-record (company, agent, task, …).
+The platform is the service that is watched. For fields that are not read it prints lines for the
+config file, where a profile (the settings for one platform) can map a field of ours to the path of
+one of the platform's. `reading.field_report` makes the report on one kind of record (company,
+agent, task, …): a `FieldReport` has our fields that were read, and the platform's that were not,
+each with the `similar` one of ours; it is `proposed` if that is likely to be the right one.
 """
 
 from __future__ import annotations
@@ -45,7 +47,7 @@ async def examine_fields(settings: Settings, *, as_json: bool) -> int:
             if not as_json:
                 print_lines(*_field_lines(name, settings.profile, report, failure), "")
             if isinstance(failure, Unreachable | KeyRejected):
-                break
+                break  # the other kinds would fail for the same reason
     if as_json:
         print_json({"kinds": report_by_kind})
     else:
@@ -65,7 +67,7 @@ async def _read_fields(
     """
     params = () if company is None else (("company_id", str(company)),)
     bodies: list[Any] = []
-    read = partial(_report_of, kind, client.mapping, bodies)
+    read = partial(_report_of, kind, client.mapping, bodies)  # gets the body of the answer
     try:
         return await client.read_with(PATHS[name], params, read), None
     except Unreadable as error:
@@ -115,6 +117,8 @@ def _field_lines(
     for read in report.read:
         unit = f", {read.unit}" if read.unit else ""
         lines.append(f"  {fit(SafeText(read.field), 15)} {read.name}{unit}: {read.sample}")
+    # What to check before anything is approved or changed; then paths of the profile that no
+    # record has.
     for risk in report.risks:
         lines.append(f"  {signs.warning} {risk}")
     for wrong in report.unmatched:
@@ -127,6 +131,7 @@ def _field_lines(
     if report.missing and (report.records or report.unread):
         lines.append("  not read, and can be mapped:")
         for field in report.missing:
+            # `MEANINGS` says what a field of ours is, for the user.
             lines.append(f"    {fit(SafeText(field), 15)} {MEANINGS[kind][field]}")
     return lines
 

@@ -1,6 +1,9 @@
 """Sends each read request of the API once, for `agentco-tui doctor` and `login`, and reports on it.
 
-`login` tries a new key with it, with a time limit for each answer.
+`login` tries a new key with it, with a time limit for each answer. The platform is the service that
+answers. A `Listing` is its answer to a list request, and a `Trace` has the steps in which an agent
+worked on a task. A feed is one list that the dashboard polls; `Store` and `Query` are only what
+`fetch` needs to read one. `figures` formats numbers and times.
 """
 
 from __future__ import annotations
@@ -82,11 +85,13 @@ async def examine_reads(
     async with connected_client(settings) as client:
         client.transport.recorder = recorder
         company: str | None = None
+        # A recorder writes the bundle of `doctor --bundle`, a recording for a bug report.
         # A bundle is of all companies, because it replaces their ids.
         if recorder is None:
             company = await company_id_or_words(settings, client)
         examination = _Examination(client, company, answer_within)
         await examination.run(as_lines=as_lines)
+        # `try_days` reads an earlier day of the activity log, to learn its limitations.
         log_reader = LogReader(client)
         if not examination.is_cut_short:
             with suppress(ApiError, TimeoutError):
@@ -138,6 +143,7 @@ class _Examination:
         client = self._client
         company = self._company
 
+        # Some platforms list the agents of one company only: then each company's list is read.
         def of_all(read: Callable[[str | None], Awaitable[Listing[object]]]) -> Request:
             return lambda _: of_all_companies(read, Store(), company, client.companies)  # type: ignore[type-var]
 
@@ -196,7 +202,8 @@ class _Examination:
 def _answer_facts(answer: object) -> dict[str, Any]:
     """The shape of an answer, and how many records and pages it has; None for what it lacks.
 
-    `unread` counts records that could not be read; `capped` says that there are more than we read.
+    The shape says where in the answer the records are: "data.tasks[]". `unread` counts records that
+    could not be read; `capped` says that there are more than we read.
     """
     records: int | None = 1
     if answer is None:

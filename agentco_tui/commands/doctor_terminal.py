@@ -1,6 +1,7 @@
 """Describes for `agentco-tui doctor` what the user's terminal can do for the dashboard.
 
-`Fitness` has the figures that were found: size, colours, encoding, and a reason to refuse.
+`Fitness` has what `terminal.fitness.check` found out: size, number of colours, encoding, whether
+only ASCII is safe, and the reason if the dashboard cannot be shown (`refusal`).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ _SSH_VARIABLES: Final = ("SSH_TTY", "SSH_CONNECTION", "SSH_CLIENT")
 def describe_terminal(fitness: Fitness, env: Mapping[str, str]) -> dict[str, Any]:
     """What the terminal can do, for the JSON report; `hints` are sentences for the user."""
     multiplexer = _multiplexer(env)
+    # The command lines of installed programs that copy to the clipboard, the best first.
     clipboard_tools = [command[0] for command in tools(env)]
     return {
         **asdict(fitness),

@@ -1,7 +1,9 @@
 """`agentco-tui export activity`: streams the platform's CSV export to a file or to stdout.
 
-The export is passed on as it arrives, so its size does not matter. With `--names` the names of
-companies and agents are added next to their ids.
+The platform is the service whose companies of AI agents are watched; its export is the whole
+activity log. It is passed on as it arrives, so its size does not matter. With `--names` the names
+of companies and agents are added next to their ids. `Written` counts rows and bytes for the
+message at the end; its `take` returns the chunk unchanged.
 """
 
 from __future__ import annotations
@@ -50,6 +52,7 @@ async def _exported(client: Client, arguments: Arguments) -> AsyncIterator[Async
     """Open the platform's export, and yield its chunks, with names if `--names` was given."""
     store = Store()
     if arguments["names"]:
+        # Reads the companies and agents into the store; returns why that failed, if it did.
         print_to_stderr(*await read_names(client, store, Query()))
     async with client.export_activity(arguments["format"]) as chunks:
         if arguments["names"]:

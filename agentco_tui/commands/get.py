@@ -1,8 +1,10 @@
 """`agentco-tui get`: prints records as JSON, as CSV or as a table (`docs/records.md`).
 
-Records come from feeds. A feed is one list that is read from the platform, such as the pending
-tasks; the workspace's poller reads it into the store. `get_selection` selects by the flags, and
-`record_export` converts records to JSON and CSV.
+Records come from feeds. A feed is one list that is read from the platform (the service whose
+companies of AI agents are watched), such as the pending tasks; the workspace's poller reads it into
+the store. The activity log is read apart, by a `FilteredLog`. `get_selection` selects by the flags,
+and `record_export` converts records to JSON and CSV. The scope is the company of `--company`, to
+which all lists are limited. A trace is the list of steps in which an agent worked on a task.
 """
 
 from __future__ import annotations
@@ -143,6 +145,7 @@ async def _get(settings: Settings, arguments: Arguments) -> int:
     """Read, select and print the records; returns the exit code as `run` does."""
     what = arguments["what"]
     kind = _kind_of(what)
+    # The history is the database of what was observed; a single read is not worth an entry.
     async with open_workspace(replace(settings, history=False)) as workspace:
         company_id = workspace.poller.query.company
         agent_id: str | None = None
@@ -228,6 +231,7 @@ async def _read_records(
         _print_gaps(feed, collection.listing, failure)
         if failure is not None:
             code = Exit.NO_ANSWER
+        # A listing is whole if it has every record that exists.
         is_whole = is_whole and failure is None and collection.listing.whole
         if feed is FeedName.ACTIVITY:
             records += reversed(list(collection))  # the newest first
@@ -268,6 +272,7 @@ def _print_gaps(feed: FeedName, listing: Listing[Any], failure: ApiError | None)
         print_to_stderr(f"{feed}: {failure}")
     if listing.unread:
         print_to_stderr(f"{feed}: {listing.unread} could not be read")
+    # Capped: we stopped reading at a limit of ours. More: the platform gave no way to read on.
     if listing.capped or listing.more:
         print_to_stderr(f"{feed}: there are more than were read")
 
@@ -370,6 +375,7 @@ def _row_batches(
 def _filter_columns(kind: str, now: float) -> list[FilterColumn]:
     """A filter column for each field of a kind; times are compared by their age at `now`."""
     filter_columns: list[FilterColumn] = []
+    # Each exported name, with the record's attribute that it comes from.
     for name, (field, value_type) in export_columns(kind).items():
         column_kind = _COLUMN_KINDS.get(value_type, ColumnKind.TEXT)
         if name in _SHARES:
@@ -431,6 +437,7 @@ def _print_json_list(batches: Iterable[Sequence[Row]]) -> None:
 
 
 def _print_csv(kind: str, batches: Iterable[Sequence[Row]]) -> None:
+    # A flat record has a text for each column: a sum is split into amount, currency and so on.
     write_stdout(csv_row(flat_names(kind)))
     for rows in batches:
         lines = [csv_row(flat_fields(kind, values).values()) for _, values in rows]

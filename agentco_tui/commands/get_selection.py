@@ -1,7 +1,9 @@
 """Selects records for `agentco-tui get`: by status, agent, id or name.
 
 Which flags apply to which records is a table here, too. A record's kind is "company", "agent",
-"task", "step" (of a task's trace), "budget", "alert" or "activity".
+"task", "step" (of a task's trace, the steps in which an agent worked on it), "budget", "alert" or
+"activity". Its `status` is the word that the platform (the service that is watched) sent, and its
+`state` is what that word means to this program, such as TaskState.DONE for "completed".
 """
 
 from __future__ import annotations
@@ -112,6 +114,7 @@ def _name_of(record: Record) -> str:
 
 
 def _agent_of(record: Record) -> Ref:
+    """The reference (id, name or both) to the record's agent; an empty one if it has none."""
     return getattr(record, "agent", None) or Ref()
 
 
@@ -159,6 +162,7 @@ def _agent_state(word: str) -> object:
 
 
 def _budget_state(word: str) -> object:
+    """Budgets have words for how bad it is ("exceeded") or for what became of the agent."""
     level = severity(word)
     return _agent_state(word) if level is Severity.UNKNOWN else level
 

@@ -1,8 +1,13 @@
 """`agentco-tui history`: prints what was observed of a platform, from the history file alone.
 
 The history is an SQLite file that dashboards and `watch` write while they poll: samples of budgets,
-queues and agents, counts of log entries, and the first and last sight of tasks and alerts. Nothing
-is requested from the platform.
+queues (of tasks that wait for approval) and agents, counts of log entries, and the first and last
+sight of tasks and alerts. Nothing is requested from the platform, the service that is watched.
+
+In its tables a platform is an address, and a `viewer` a profile (the user's name for a platform and
+its settings) that it was observed with. A `subject` is a company or an agent, whose `key` is its
+id; a `series` has the samples of one subject, and a `tally` the counts of one kind of log entry. A
+`life` is what is known of one task, and `seen` says when a feed (a list) was observed at all.
 """
 
 from __future__ import annotations
@@ -46,7 +51,11 @@ TIMES: Final = (
 SUMS: Final = ("spent", "limit", "trust", "estimate", "cost")
 """Columns whose numbers are stored as decimal text, so that they are exact."""
 HEAD: Final = ("at", "what", "company", "agent", "company_name", "agent_name")
-"""Columns at the beginning of a line for the user; the others follow with their names."""
+"""Columns at the beginning of a line for the user; the others follow with their names. "what" is
+the kind of row, a key of `ROWS`."""
+# The columns a, b and c of a sample mean what the queries in `ROWS` call them. Rows are buckets of
+# one minute, ten or sixty, and old ones are kept only in the longer buckets: `IS_FINEST` is the
+# condition for the shortest that are kept of their time.
 _SAMPLES: Final = f"""FROM sample JOIN series ON series.id = sample.series
     WHERE platform = :platform AND {IS_FINEST} AND at >= COALESCE((SELECT max(at)
         FROM sample AS held WHERE held.series = series.id AND {IS_FINEST} AND at <= :since),
@@ -178,7 +187,7 @@ def _platforms(connection: sqlite3.Connection, selection: _Selection) -> list[tu
         parameter = selection.profile
     else:
         sql = "SELECT id, origin FROM platform WHERE key = ?"
-        parameter = platform_of(selection.origin)
+        parameter = platform_of(selection.origin)  # the address, always spelt the same way
     return connection.execute(sql, (parameter,)).fetchall()
 
 
@@ -205,7 +214,7 @@ def _find_id(
         return None
     query = "SELECT key, name FROM subject WHERE platform = ? AND kind = ?"
     subjects = connection.execute(query, (platform, kind))
-    # `named` compares records of any kind with an id and a name.
+    # `records_named` compares ids and names only, so any kind of record does.
     matches = records_named(words, (Company(id=key, name=name) for key, name in subjects))
     if not matches:
         raise UsageError(f"no {kind} in the history has the name or id {safe(words, 60)}")

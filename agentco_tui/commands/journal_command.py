@@ -1,8 +1,9 @@
 """`agentco-tui journal`: prints every change that was sent from this machine, and its result.
 
-The journal file has an `Attempt` for each change, written before it is sent, and then a `Settled`
-for its outcome; a later one corrects an earlier one. Other commands use `parse_since`, and
-`unsettled_report` for what is still open when the program ends.
+A change is an approval, a new task, a new limit, and so on (its verb). The journal file has an
+`Attempt` for each, written before it is sent to the platform (the service that is watched), and
+then a `Settled` for its outcome; a later one corrects an earlier one. Other commands use
+`parse_since`, and `unsettled_report` for what is still open when the program ends.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def parse_since(text: str, now: float) -> float:
     "90s", "30m", "2h", "3d" and "1w" count back from `now`. A date, with or without a time, is
     local unless it has a time zone. Raises UsageError.
 
-    >>> since_when("2h", 10_000.0)
+    >>> parse_since("2h", 10_000.0)
     2800.0
     """
     typed = text.strip()
@@ -80,6 +81,7 @@ def print_journal(path: Path, *, as_json: bool, since: float | None) -> int:
                     print_json(_attempt_as_json(attempt, outcomes))
                 else:
                     print_lines(_attempt_line(attempt, outcomes))
+            # The first line that shows that the file was changed, by digests in the lines.
             changed_at = find_damage(file)
         if changed_at is not None:
             print_to_stderr(JournalDamagedError(path, changed_at).sentence)
@@ -101,6 +103,7 @@ def unsettled_report(journal: Journal, now: float) -> list[SafeText]:
     They report changes whose outcome is unknown, outcomes that could not be written to the journal,
     and a journal that was lost. `now` is in seconds since 1970.
     """
+    # Of this process only: attempts without a known outcome, and outcomes not yet in the file.
     unsettled, unwritten = journal.unfinished()
     report: list[SafeText] = []
     if unsettled:
@@ -165,6 +168,8 @@ def _attempt_as_json(attempt: Attempt, outcomes: Sequence[Settled]) -> dict[str,
 
 
 def _outcome_as_json(settled: Settled) -> dict[str, object]:
+    # known_by: what the outcome is known from: a later "read", the "answer" alone, or only "here".
+    # words: the platform's message. sentence: as shown to the user. made: the id of a new record.
     names = ("time", "known_by", "words", "http_status", "sentence", "made", "pid")
     return {"is": settled.outcome, **{name: getattr(settled, name) for name in names}}
 

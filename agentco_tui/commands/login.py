@@ -1,7 +1,9 @@
 """`agentco-tui login` tests an address and an API key, and stores the key; `logout` removes it.
 
+The address is that of a platform, the service whose companies of AI agents are watched. A profile
+is a table of the config file with the settings for one platform, under a name that the user chose.
 The key is stored in the system's keyring or in a file that only the user can read. `Resolver` has
-the settings of the config file and what they come from.
+the settings of the config file and what they come from; its `entry` is the table of the profile.
 """
 
 from __future__ import annotations
@@ -47,6 +49,7 @@ api_key_command = "op read op://Private/agentco-NAME/credential"  # an API Crede
 api_key_command = "vault kv get -mount=secret -field=key agentco/NAME"
   # vault kv put -mount=secret agentco/NAME key=-  (then the key, enter, ctrl+d)
 api_key_file = "keys/NAME"  # beside the config: (umask 077; mkdir -p keys; cat >keys/NAME)"""
+# Bare TOML keys that are also good names of files.
 _PROFILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
 
 
@@ -59,8 +62,10 @@ def run(arguments: Arguments, env: Mapping[str, str]) -> int:
     # SIGTERM acts like ctrl+c, so that the hidden prompt for the key restores the terminal's echo.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     # Here the address and the key in the environment are only defaults for the questions.
+    # Nor does the dashboard that is opened afterwards get them.
     own_env = {name: env[name] for name in env if name not in (API_KEY, VARIABLES["base_url"])}
     resolved = Resolver({**arguments, "base_url": None}, own_env)
+    # Only mistakes in the file: an address and a key are missing before a login.
     if resolved.file.exists and resolved.file.problems:
         raise SettingsError(resolved.file.problems)
     if not _PROFILE_NAME.fullmatch(resolved.profile):
@@ -136,6 +141,7 @@ def _ask_key(env: Mapping[str, str]) -> ApiKey:
 
 async def _try_key(resolved: Resolver, url: BaseUrl, key: ApiKey) -> bool:
     """Send each read request and print the results; False if none was answered."""
+    # Without a company all of them are requested.
     values = {**resolved.values, "profile": resolved.profile, "company": None}
     settings = Settings(base_url=url, key=key, key_source="what was given", **values)
     print_lines("", f"reads of {url}, up to the first that takes more than {ANSWER_WITHIN:g} s:")
@@ -193,6 +199,7 @@ def _store_in_keyring(profile: str, key: ApiKey, env: Mapping[str, str]) -> bool
     """Store the key in the system's keyring; returns whether it can be read back."""
     with suppress(CommandError, WrongError):
         run_keyring("set", profile, env, typed=key.reveal().encode())
+        # Reads the setting `keyring = true` of the profile.
         return KeyLocation("keyring", profile, True, env).read() == key
     return False
 
@@ -202,6 +209,7 @@ def _write_profile(resolved: Resolver, url: BaseUrl, setting: str) -> bool:
 
     `setting` is what `_store_key` returned. Returns whether the config file has the profile now.
     """
+    # Nothing is to be written if the profile says the same already.
     for name, value in tomllib.loads(setting).items():
         if resolved.base_url == url and str(resolved.entry.get(name)) == str(value):
             return True

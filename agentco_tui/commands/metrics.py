@@ -1,8 +1,9 @@
 """`agentco-tui metrics`: provides metrics for Prometheus, in the OpenMetrics format.
 
 The format and the HTTP server are those of prometheus_client, which the extra `metrics` installs.
-While the platform does not answer, the last known values stay; `agentco_feed_up` and
-`agentco_feed_age_seconds` say how old they are. `metrics_collector` makes the metrics.
+While the platform (the service that is watched) does not answer, the last known values stay;
+`agentco_feed_up` and `agentco_feed_age_seconds` say how old they are. A feed is one list that is
+polled. `metrics_collector` makes the metrics from a `Workspace`, what is known of the platform.
 """
 
 from __future__ import annotations
@@ -51,6 +52,7 @@ async def _export(arguments: Arguments, workspace: Workspace) -> int:
     registry.register(WorkspaceCollector(workspace))
     if arguments["listen"] is not None:
         await _serve(registry, *arguments["listen"])
+    # Wait until every feed has been answered or has failed.
     await workspace.first_answers(asyncio.get_running_loop().time() + FIRST_ANSWERS)
     generate = partial(asyncio.to_thread, partial(generate_latest, registry))
     if arguments["textfile"] is not None:

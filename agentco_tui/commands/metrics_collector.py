@@ -1,8 +1,12 @@
 """Collects the metrics of a workspace for prometheus_client.
 
 The words are Prometheus's: a family is a metric with a name, a series is one set of its labels with
-a value. The number of series is bounded, because Prometheus stores each of them forever. A feed is
-one list that is read from the platform; a need is something that needs the user.
+a value. The number of series is bounded, because Prometheus stores each of them forever.
+
+A `Workspace` is what is known in memory of the platform, the service that is watched. A feed is one
+list that is read from it; a need is something that needs the user (an urgent task, a stopped agent,
+a budget, ...); the queue is the tasks that wait for approval. An owner is a company or an agent, or
+all companies. A budget burns if its limit is reached too soon at the present rate.
 """
 
 from __future__ import annotations
@@ -101,6 +105,7 @@ class WorkspaceCollector:
             builder.add("feed_age_seconds", freshness.age(monotonic), feed)
         await workspace.refresh_needs()
         self._add_needs(builder)
+        # Until the pending tasks were read once, their number is unknown, and not 0.
         if workspace.store.freshness[FeedName.PENDING].answered_at is not None:
             self._add_queue(builder)
         for budget in workspace.budgets():
@@ -120,10 +125,12 @@ class WorkspaceCollector:
         company_in_scope = workspace.poller.query.company
         queue = workspace.needs.queue
         now = workspace.clock.now()
+        # Owners by scope and id, as the queue counts them.
         names: dict[tuple[BudgetScope, str], str] = {(BudgetScope.ALL, ""): "all"}
         for company in workspace.store.companies:
             names[BudgetScope.COMPANY, company.id] = company.name or company.id
         for owner, name in names.items():
+            # With one company in scope the queue counts only its tasks.
             if company_in_scope not in (None, owner[1]):
                 continue
             builder.add("tasks_waiting", queue.waiting_by_owner[owner], *owner, name)
@@ -163,6 +170,7 @@ class WorkspaceCollector:
             figures["forecast_high"] = forecast.high
             figures["hit_probability_ratio"] = forecast.hit
             if forecast.gone:
+                # The earliest, the likely and the latest time, in seconds since 1970.
                 gone_at = forecast.gone[1]
                 figures["gone_seconds"] = max(0.0, gone_at - self._workspace.clock.now())
         return figures

@@ -1,6 +1,10 @@
 """`agentco-tui --plain`: a prompt instead of the dashboard, for screen readers and logs.
 
-It lists what needs the user in numbered lines, and shows, approves and traces a task by its number.
+It lists the needs (what needs the user, such as a task to approve) in numbered lines, and shows,
+approves and traces a task by its number; a trace is the steps in which an agent worked on it.
+
+A `Workspace` is what is known in memory of the platform, the service that is watched; its
+`ranked_needs` has the worst first. `Services` is what writes need, such as the journal.
 """
 
 from __future__ import annotations
@@ -72,7 +76,7 @@ def _record_at(workspace: Workspace, number: str) -> Record | None:
 
 async def _print_needs(workspace: Workspace) -> None:
     """Read every feed, and print what needs the user."""
-    await workspace.first_answers()
+    await workspace.first_answers()  # reads each feed (a list that can be polled) once
     await workspace.refresh_needs()
     needs = workspace.ranked_needs
     waiting = workspace.needs.queue.count
@@ -94,6 +98,7 @@ async def _approve(task: Task, workspace: Workspace, services: Services) -> None
     print_lines(*field_lines(task, workspace.names))
     _discard_typed_ahead()
     if _line(f'{SENT_AT_ONCE}; approve "{task.title}"? type yes: ') == "yes":
+        # Notes it in the journal, sends it once, and reads from the platform what became of it.
         outcome = await run_write(Approval(services, task), RESULT_TIMEOUT)
         print_lines(outcome_sentence(outcome))
 

@@ -1,6 +1,10 @@
 """`agentco-tui replay FILE`: opens the dashboard on a recording of a platform's answers.
 
-`start_recording` begins a recording, for `--record` and `doctor --bundle`.
+A platform is the service that the dashboard watches. `start_recording` begins a recording, for
+`--record` and `doctor --bundle`; an `About` at its beginning says what was recorded: the address,
+the profile (the user's name for the platform), the company to which all requests were limited, and
+the mapping, which says which of the platform's fields means what. `Resolver` finds the settings of
+the user and the source of each.
 """
 
 from __future__ import annotations
@@ -63,6 +67,7 @@ def replay_settings(about: About, arguments: Arguments, env: Mapping[str, str]) 
 
     Raises SettingsError if the user's settings are wrong, RecordingError if the recording's are.
     """
+    # No profile is needed: the recording has the address, and no key is used.
     resolved = Resolver(arguments, env, with_profile=False)
     if resolved.problems:
         raise SettingsError(resolved.problems)

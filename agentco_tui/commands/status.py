@@ -4,9 +4,11 @@ The worst finding decides: critical, then unknown, then warning, then ok, as in 
 plugins. A part that could not be read must not hide a known critical state, and it may be worse
 than a warning.
 
-The figures are those of the dashboard: `NeedsModel` ranks what needs the user, the store has the
-records that were read, and `ForecastService` forecasts spending. A feed is one list that is read
-from the platform, such as the pending tasks.
+The figures are those of the dashboard: `NeedsModel` ranks the needs, which are what needs the user,
+the store has the records that were read, and `ForecastService` (the outlook) forecasts spending. A
+feed is one list that is read from the platform (the service that is watched), such as the pending
+tasks. A need is snoozed if the user has put it off for a while. A company is in scope if the check
+is limited to it.
 """
 
 from __future__ import annotations
@@ -42,6 +44,7 @@ MAX_SUMS = 3
 MAX_FINDINGS = 20
 """At most so many findings are printed below the first line; `--json` has all of them."""
 EXIT_CODES = {Level.OK: 0, Level.WARNING: 1, Level.CRITICAL: 2, Level.UNKNOWN: 3}
+# From the best to the worst, as monitoring plugins rank them.
 _RISING_LEVELS = (Level.OK, Level.WARNING, Level.UNKNOWN, Level.CRITICAL)
 CHECKED_FEEDS: tuple[FeedName, ...] = tuple(
     feed for feed in FeedName if feed not in (FeedName.TASKS, FeedName.ACTIVITY)
@@ -124,6 +127,7 @@ async def _check(settings: Settings) -> Judgement:
     """Read each feed once, and judge by the rules of the dashboard."""
     # A monitoring system kills a plugin that takes too long, and then has no level at all.
     deadline = asyncio.get_running_loop().time() + FIRST_ANSWERS
+    # Forecasts need a history, the file of what was observed; a check reads it, and begins none.
     has_history = settings.history and (state_folder() / HISTORY_FILE).exists()
     async with open_workspace(replace(settings, history=has_history)) as workspace:
         await workspace.first_answers(deadline, CHECKED_FEEDS)
@@ -192,6 +196,7 @@ def _need_findings(
 ) -> list[Finding]:
     """A finding for each need, including the snoozed ones."""
     findings: list[Finding] = []
+    # As many tasks as there are: none is left out.
     for need in model.ranked(len(outlook.store.pending)):
         text: str = sentence_of(need, names, outlook, now)
         if need.snooze is not None:

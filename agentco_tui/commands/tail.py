@@ -1,7 +1,9 @@
 """`agentco-tui tail`: prints the activity log, oldest first; --follow waits for new entries.
 
-`FilteredLog` reads the log of one company or agent, and marks gaps: places where entries may be
-missing because more were logged between two polls than one answer holds.
+The activity log is the platform's list of what the agents of its companies did; the platform is the
+service that is watched. `FilteredLog` reads the log of one company or agent, and marks gaps: places
+where entries may be missing because more were logged between two polls than one answer holds. A gap
+is an entry of ours (`is_gap`) with a text such as MISSING. `Names` looks up the names for ids.
 """
 
 from __future__ import annotations
@@ -52,7 +54,7 @@ _PERMANENT_ERRORS: Final = (Invalid, KeyRejected, NotAllowed, NotFound, NotSent,
 
 
 def run(arguments: Arguments, env: Mapping[str, str]) -> int:
-    """Print the log; returns 0, or 3 if the platform did not answer.
+    """Print the log; returns 0, or 3 if the platform did not answer with it.
 
     With --follow it returns only after an error at the first poll. Raises SettingsError if the
     company or agent does not exist.
@@ -63,6 +65,7 @@ def run(arguments: Arguments, env: Mapping[str, str]) -> int:
 
 async def _tail(settings: Settings, arguments: Arguments) -> int:
     # The company and the agent are looked up with the first poll, which is retried.
+    # No history: the database of what was observed, for forecasts, gains nothing from the log.
     reads_only = replace(settings, history=False)
     async with opened_workspace(
         reads_only, on_trouble=print_to_stderr, finds_company=False
@@ -223,7 +226,7 @@ class NewEntries:
                 agent_id = await agent_id_of(agent_id, workspace.client, company_id)
         except (NotAllowed, NotFound) as error:
             print_to_stderr(f"{error}; so names can't be looked up, and are used as ids")
-        workspace.set_company(company_id)
+        workspace.set_company(company_id)  # so that names are read of this company only
         return FilteredLog(
             workspace.client,
             workspace.clock,

@@ -1,4 +1,8 @@
-"""Asks the user questions at the terminal, one line each."""
+"""Asks the user questions at the terminal, one line each.
+
+For commands such as `login`. Without a terminal there is no one to answer: then `user_agrees`
+returns False, and `ask` raises UsageError, a mistake in the use of the command.
+"""
 
 from __future__ import annotations
 

@@ -2,8 +2,11 @@
 
 `Notifier` decides what is worth a notification, by the rules of the dashboard, and `NotifiedFile`
 stores what was notified, so that a restart does not repeat it. `CriticalCommand` runs the user's
-command. A need is one item on the list of what needs the user; a feed is one list that is read from
-the platform.
+command for each event, or once for several if there are many in an hour.
+
+A need is one item on the list of what needs the user; a feed is one list that is read from the
+platform, the service that is watched. A `NotificationEvent` is about a need, or says (with the kind
+"feed") that a feed fails for long (an outage), or is answered again.
 """
 
 from __future__ import annotations
@@ -41,6 +44,7 @@ async def _watch(arguments: Arguments, env: Mapping[str, str], workspace: Worksp
     # The company as the user wrote it: its id is unknown while the platform does not answer.
     scope = str(settings.company or "")
     path = state_folder() / NOTIFIED_FILE
+    # The entry of this file for this platform, company and command.
     memory = NotifiedFile(path, platform_of(workspace.origin), scope, *words)
     remembered = await asyncio.to_thread(memory.load)
     notify = settings.notify
@@ -48,6 +52,7 @@ async def _watch(arguments: Arguments, env: Mapping[str, str], workspace: Worksp
     about = {"AGENTCO_PROFILE": workspace.profile, "AGENTCO_BASE_URL": workspace.origin}
     command = CriticalCommand({**env, **about}, workspace.key.redact)
     command.on_trouble = print_to_stderr
+    # Events of an earlier run for which the command could not be run any more.
     command.waiting += [NotificationEvent(*fields) for fields in remembered.unsent]
     print_to_stderr(f"watching {settings.base_url} ({settings.profile})")
     command_runs = _CommandRuns(command, words, notifier, memory, remembered)
@@ -59,6 +64,7 @@ async def _watch(arguments: Arguments, env: Mapping[str, str], workspace: Worksp
         async with asyncio.TaskGroup() as running:
             while True:
                 is_complete = first_answers.done()
+                # `outage`: seconds for which a feed must fail before that is reported.
                 await workspace.next_refresh(min(LONGEST_PAUSE, max(1.0, notify.outage / 2)))
                 events = notifier.find_events(
                     workspace.ranked_needs,
@@ -75,6 +81,7 @@ async def _watch(arguments: Arguments, env: Mapping[str, str], workspace: Worksp
                 freshness = [workspace.store.freshness[feed] for feed in FEEDS]
                 answered = sum(feed.answered_at is not None for feed in freshness)
                 is_startup = startup.is_startup_check(answered, is_complete=is_complete)
+                # Also without events: some may wait for their turn, or for another try.
                 if events or not command_runs.is_busy:
                     running.create_task(command_runs.run(events, as_one=is_startup))
     finally:
@@ -128,13 +135,17 @@ class _CommandRuns:
         memory: NotifiedFile,
         remembered: Notified,
     ) -> None:
+        """`remembered` is what the file, `memory`, has now.
+
+        With an empty `command_line` no command is run, but what was notified is saved.
+        """
         self._command = command
         self._command_line = command_line
         self._notifier = notifier
         self._memory = memory
         self._saved = remembered
         self._saving = asyncio.Lock()
-        self._under_way = 0
+        self._under_way = 0  # calls of `run` that have not returned
         self._trouble: str | None = None
 
     @property

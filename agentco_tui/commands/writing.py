@@ -1,8 +1,12 @@
 """`agentco-tui approve`, `create-task` and `set-limit`: the changes that scripts can make.
 
-They use the dashboard's write flow (`actions.write_flow.Write`): the change is written to the
-journal, sent once, and its outcome is read from the platform. `approve` needs the fingerprint of
-the task as it was read, so that a task that has changed since is not approved.
+They use the dashboard's write flow (`actions.write_flow.Write`): the change is noted in the
+journal, sent once to the platform (the service that is watched), and its outcome is read from
+there. `approve` needs the fingerprint of the task as it was read, so that a task that has changed
+since is not approved; it is a digest of the task's fields, `Task.content`.
+
+An `Outcome` has a kind (done, refused, ...), a reason, and what it is known by: a later read, the
+answer alone, or HERE, by this program. `Services` is what all writes need: client, journal, reader.
 """
 
 from __future__ import annotations
@@ -54,7 +58,12 @@ EXIT_CODES: Final = {
     OutcomeKind.DECIDED_ELSEWHERE: 6,
     OutcomeKind.GONE: 6,
 }
-"""The exit code for each kind of outcome; 2 is for wrong usage."""
+"""The exit code for each kind of outcome; 2 is for wrong usage.
+
+`GOOD` are the kinds that say that it is done. GONE: the task is in no list any more, and what
+became of it can't be read. STILL_PENDING: the platform said yes, but still lists it as waiting.
+"""
+# SIZE is the length of a fingerprint in bytes.
 _FINGERPRINT: Final = re.compile(f"[0-9a-f]{{{2 * SIZE}}}")
 
 
@@ -76,6 +85,7 @@ def run(arguments: Arguments, env: Mapping[str, str]) -> int:
                 _parse_limit(arguments["expect"], "--expect")
     with command_context(arguments, env) as settings:
         outcome = asyncio.run(_write(settings, arguments))
+    # Writing is off: read-only, no permission, or no journal.
     code = Exit.USAGE if outcome.is_writing_off else EXIT_CODES[outcome.kind]
     sentence = outcome_sentence(outcome)
     if arguments["json"]:
@@ -160,6 +170,7 @@ async def run_write(write: Write[Any], wait: float) -> Outcome:
             return await write.run()
     except TimeoutError:
         if not write.is_sent:
+            # `unsent` makes an outcome that says that nothing was sent, and why.
             unsent = write.unsent(Reason.NO_ANSWER_IN_TIME, seconds=wait)
             return await write.record_outcome(unsent)
         return write.outcome(
@@ -191,7 +202,9 @@ async def _find_task(services: Services, task_id: str, company: str | None) -> _
             last_seen = task
             if feed is FeedName.TASKS or waits_for_person(task):
                 break
+        # `why` says why this list may lack a task that exists, such as an unread page.
         error = error or tasks.why or (tasks.error and tasks.error.sentence)
+    # What other processes on this machine have written to the journal meanwhile.
     following = await asyncio.to_thread(services.journal.follow, services.origin)
     error = error or following.trouble
     is_decided = services.earlier(Verb.APPROVE, task_id) is not None
@@ -206,12 +219,14 @@ async def _write(settings: Settings, arguments: Arguments) -> Outcome:
 
     Raises UsageError, SettingsError and ApiError before anything is sent.
     """
+    # No history, the database of what was observed: a change needs no forecast.
     async with open_for_writing(replace(settings, history=False)) as (workspace, services):
         company = workspace.poller.query.company
         if arguments["command"] == "approve":
             return await _approve(services, arguments, company)
         listed = await named_agent(arguments["agent"], services.client, company)
         agent = listed
+        # `unwritable` says why no change may name the agent: several were sent with its id.
         if listed.unwritable is None:
             agent = await services.client.agent(listed.id)
         if arguments["command"] == "create-task":
@@ -228,6 +243,7 @@ async def _approve(services: Services, arguments: Arguments, company: str | None
     """Approve the task if it still has the expected fingerprint."""
     task_id = arguments["id"]
     lookup = await _find_task(services, task_id, company)
+    # A task that is in no list any more can still be reported as decided.
     task = lookup.task or Task(id=task_id, title=safe(task_id))
     approval = Approval(services, task)
     if lookup.task is None and not lookup.is_decided:
@@ -258,6 +274,7 @@ def _limit_change(
     services: Services, arguments: Arguments, agent_id: str, agent: Agent
 ) -> Write[Any]:
     limit = _parse_limit(arguments["limit"], "AMOUNT")
+    # What the user saw: if the limit is another one now, nothing is sent.
     shown: Budget | None = None
     if arguments["expect"] is not None:
         expected = Money(_parse_limit(arguments["expect"], "--expect"))
