@@ -1,7 +1,10 @@
-"""Approving one task: what is compared before it, and what is concluded after it.
+"""Approves one task: the comparison before it is sent, and the conclusions after.
 
-Every conclusion here rests on reads that began after the answer came or was given up on, and claims
-no more than they show.
+`Approval` is the `Write` for approvals: `write_flow` calls `prepare`, `send`, `read_effect` and
+`conclude`. The platform is read through `services.reader`, never through the store, which may be
+older. Every conclusion rests on reads that began after the answer came or was given up on, and
+claims no more than they show. An `Attempt` is the journal's note of what is about to be sent; a
+`Check` is the result of one read; an `Outcome` is what became of the approval, as data.
 """
 
 from __future__ import annotations
@@ -43,7 +46,7 @@ from agentco_tui.model import Activity, Moment, Receipt, Task, TaskState
 from agentco_tui.text import SafeText, plain, safe
 
 SLOW_LIST: Final = 3.0
-"""Seconds; where reading all tasks takes longer, it is not read to confirm a clear yes."""
+"""Seconds. If reading all tasks takes longer, they are not read to confirm a clear yes."""
 READS_AFTER_LEAVING: Final = 7
 """How often all tasks are read for a task that left the list after its attempt was settled."""
 SET_GOING: Final = frozenset(
@@ -57,7 +60,7 @@ class Approval(Write[Task]):
 
     reads_after_no: ClassVar[bool] = True
     spacing = 0.0  # seconds between list reads that several decisions share
-    gather = 0.0  # seconds that the first of them waits for others to join
+    gather = 0.0  # seconds that the first of these reads waits for other decisions to join it
 
     def __init__(self, services: Services, shown: Task) -> None:
         super().__init__(services, Verb.APPROVE, shown.id, shown.title)
@@ -70,8 +73,10 @@ class Approval(Write[Task]):
         """When the task was last read to wait before this, by the platform's clock."""
         company = shown.company.id if shown.company is not None else None
         scope = services.poller.query.company
-        self._own_company = company if scope is None else None
-        """The task's own company, where the lists of all companies are read."""
+        self._own_company: str | None = None
+        """The task's own company, if the lists of all companies are read."""
+        if scope is None:
+            self._own_company = company
         is_listed = shown.id in services.store.pending.records
         if scope is not None and (company or not is_listed):
             scope = company
@@ -83,10 +88,12 @@ class Approval(Write[Task]):
         self._in_all_before: Task | None = None
         """The task as the store had it in the list of all tasks when the read began."""
 
-    def restore(self, attempt: Attempt) -> None:
+    def restore_attempt(self, attempt: Attempt) -> None:
         self.spacing = self.services.timing.spacing
         status = attempt.details.get("status")
-        self.status = safe(status) if isinstance(status, str) else None
+        self.status = None
+        if isinstance(status, str):
+            self.status = safe(status)
         self.waited_at = seconds_of(attempt.time)
 
     # ---- before it is sent
@@ -112,12 +119,18 @@ class Approval(Write[Task]):
             outcome = await self._no_longer_waits(check.record)
             self.update_store(outcome)
             return outcome
-        return self.recheck(check.record) or self.new_attempt(
+        changed = self.recheck(check.record)
+        if changed is not None:
+            return changed
+        details = {}
+        if shown.status is not None:
+            details["status"] = shown.status
+        return self.new_attempt(
             task=shown.id,
             company=shown.company,
             agent=shown.agent,
             fingerprint=shown.content.hex(),
-            details={} if shown.status is None else {"status": shown.status},
+            details=details,
         )
 
     async def _no_longer_waits(self, record: Task | None) -> Outcome:
@@ -131,8 +144,10 @@ class Approval(Write[Task]):
         return replace(outcome, approved_here_before=True)
 
     def recheck(self, now: Task | None = None) -> Outcome | None:
-        """Compare with the store as well: while the attempt is written down, a poll can bring
-        something newer than the read.
+        """Compare the task that was shown with `now`, by default with the task in the store.
+
+        While the attempt is written into the journal, a poll can bring something newer than the
+        read. Returns None if nothing differs.
         """
         store = self.services.store
         now = now or store.pending.get(self.subject)
@@ -143,14 +158,14 @@ class Approval(Write[Task]):
             return None
         if now.id in store.pending.records:
             store.publish(store.pending.put(now))
-        return self.differing(now, changes)
+        return self.changed_outcome(now, changes)
 
     def why_overtaken(self) -> SafeText | None:
-        """Compare the task as the store has it now, in the list of those that wait and in that of
-        all, with what the user saw and with what the store had when the read began.
+        """Return how the store's task is newer than the read; None if it is not.
 
-        That the list of those that wait lacks it counts as a change, if that list is the one
-        that was read and is whole.
+        In the list of pending tasks it is compared with what the user saw, in the list of all
+        tasks with what the store had when the read began. A task that the list of pending tasks
+        lacks has changed, if that list is the one that was read and is whole.
         """
         store = self.services.store
         pending = store.pending.get(self.subject)
@@ -189,32 +204,38 @@ class Approval(Write[Task]):
         If the list of all companies is not whole, or the platform doesn't give it, the list of the
         task's own company is read, and then the list of all tasks.
         """
-        check = (await self._list(FeedName.PENDING, self.scope, gather)).check(self.subject)
+        pending = await self._read_list(FeedName.PENDING, self.scope, gather)
+        check = pending.check_task(self.subject)
         is_unsure = check.observation in (Observation.INCOMPLETE, Observation.FAILED)
         may_be_scope = check.error is None or isinstance(check.error, Invalid | NotFound)
         if is_unsure and may_be_scope and self._own_company:
-            check = (await self._list(FeedName.PENDING, self._own_company)).check(self.subject)
+            pending = await self._read_list(FeedName.PENDING, self._own_company)
+            check = pending.check_task(self.subject)
         if check.observation is Observation.INCOMPLETE:
-            task = (await self._read_all()).record
+            in_all = await self._read_all()
+            task = in_all.record
             if task is not None:
-                waits = waits_for_person(task)
-                observation = Observation.UNCHANGED if waits else Observation.DONE
+                observation = Observation.DONE
+                if waits_for_person(task):
+                    observation = Observation.UNCHANGED
                 return replace(check, observation=observation, record=task, why=None)
         return check
 
     async def _read_all(self) -> Check[Task]:
-        """Read what the list of all tasks shows of the task: its record; or `DONE` without one if
-        the list of all companies was read whole, so that the platform has it in no list.
+        """Read what the list of all tasks shows of the task.
+
+        That is its record; or `DONE` without a record if the list of all companies was read whole,
+        so that the platform has the task in no list.
         """
-        tasks = await self._list(FeedName.TASKS, self.scope)
+        tasks = await self._read_list(FeedName.TASKS, self.scope)
         is_of_all_companies = True
         if self.subject not in tasks.tasks and tasks.error is None:
             if tasks.why is not None and self._own_company:
-                tasks = await self._list(FeedName.TASKS, self._own_company)
+                tasks = await self._read_list(FeedName.TASKS, self._own_company)
                 is_of_all_companies = False
             elif tasks.why is None and self.scope is not None:
                 # It may have moved to another company.
-                tasks = await self._list(FeedName.TASKS, None)
+                tasks = await self._read_list(FeedName.TASKS, None)
         task = tasks.tasks.get(self.subject)
         observation = Observation.INCOMPLETE
         if task is not None and task.unwritable is not None:
@@ -225,12 +246,14 @@ class Approval(Write[Task]):
             observation = Observation.DONE
         return Check(observation=observation, began=tasks.began, record=task, error=tasks.error)
 
-    async def _list(self, feed: FeedName, company: str | None, gather: float = 0.0) -> TaskList:
+    async def _read_list(
+        self, feed: FeedName, company: str | None, gather: float = 0.0
+    ) -> TaskList:
         spacing = 0.0 if gather else self.spacing
         tasks: TaskList = await self.services.reader.read(feed, company, spacing, gather)
         return tasks
 
-    async def check(self) -> Check[Task]:
+    async def read_effect(self) -> Check[Task]:
         """Read whether the task still waits; `DONE` if not, with its record where one is read."""
         answer = self.answer.kind
         check = await self._read_pending()
@@ -252,7 +275,9 @@ class Approval(Write[Task]):
         if task is not None:
             has_status = task.status is not None or task.needs_approval is not None
             disagree = has_status and waits_for_person(task) and not self._has_moved(task)
-            observation = Observation.UNEXPECTED if disagree else Observation.DONE
+            observation = Observation.DONE
+            if disagree:
+                observation = Observation.UNEXPECTED
             return replace(check, observation=observation, record=task)
         if in_all.observation is Observation.DONE:
             return replace(check, why=plain("no list of the platform shows it"))
@@ -293,7 +318,9 @@ class Approval(Write[Task]):
             return self.outcome(OutcomeKind.UNCLEAR, Reason.YES_BUT_ENDED, record=record)
         # Some platforms say yes to a second approval too, so the sentence says who decided.
         is_shown = record is not None and (self._has_moved(record) or bool(record.decided_by))
-        reason = Reason.YES_SHOWN if is_shown else Reason.YES_LEFT
+        reason = Reason.YES_LEFT
+        if is_shown:
+            reason = Reason.YES_SHOWN
         return self.outcome(OutcomeKind.APPROVED_HERE, reason, record=record)
 
     async def _record_after_yes(self, receipt: Receipt[Task]) -> Task | None:
@@ -304,8 +331,9 @@ class Approval(Write[Task]):
         seconds = self.services.reader.every_took
         is_quick = seconds is None or seconds <= SLOW_LIST
         if receipt.status_word is None and is_quick:
-            # Some platforms say yes to the approval of what somebody has just rejected.
-            return (await self._read_all()).record
+            # Some platforms say yes to the approval of a task that was just rejected.
+            in_all = await self._read_all()
+            return in_all.record
         return None
 
     async def _after_no(self, check: Check[Task]) -> Outcome:
@@ -316,8 +344,9 @@ class Approval(Write[Task]):
             return await self._decided_by_other(record)
         is_unauthorised = self.answer.kind is AnswerKind.UNAUTHORISED
         if is_unauthorised and check.observation is Observation.FAILED:
-            is_key_invalid = isinstance(check.error, KeyRejected)
-            reason = Reason.KEY_INVALID if is_key_invalid else Reason.KEY_REFUSED_UNREAD
+            reason = Reason.KEY_REFUSED_UNREAD
+            if isinstance(check.error, KeyRejected):
+                reason = Reason.KEY_INVALID
             return self.outcome(OutcomeKind.KEY_REJECTED, reason, KnownBy.ANSWER, cause=cause)
         if is_unauthorised:
             return self.outcome(
@@ -355,8 +384,9 @@ class Approval(Write[Task]):
         if record is None:
             return self.outcome(OutcomeKind.GONE, Reason.LOST_IN_NO_LIST, cause=check.why)
         if record.state in SET_GOING:
-            is_approved = record.state is TaskState.APPROVED
-            reason = Reason.LOST_APPROVED if is_approved else Reason.LOST_SET_GOING
+            reason = Reason.LOST_SET_GOING
+            if record.state is TaskState.APPROVED:
+                reason = Reason.LOST_APPROVED
             return self.outcome(OutcomeKind.APPROVED, reason, record=record)
         if record.state in ENDED:
             return self._left_list(OutcomeKind.DECIDED_ELSEWHERE, record, None)
@@ -386,7 +416,7 @@ class Approval(Write[Task]):
             if decided is None and entry is not None:
                 decided = entry.at
             age = age_of(before.time)
-            # Not decided since: then it is that approval, and the list it waited in was outdated.
+            # Not decided since then: it was that approval, and the list of pending tasks was stale.
             if decided is None or age is None or now - decided.at > age - CLOCK_SLACK:
                 return self.outcome(
                     OutcomeKind.APPROVED,
@@ -436,6 +466,7 @@ class Approval(Write[Task]):
         )
 
     async def _log_entry(self) -> Activity | None:
+        """Read the newest entry of the platform's log that tells of a decision about the task."""
         entries = await self.services.reader.read(FeedName.ACTIVITY, self.scope, self.spacing)
         return decision_about(self.subject, entries, self.waited_at)
 
@@ -453,11 +484,11 @@ class Approval(Write[Task]):
     async def read_after_leaving(
         self, attempt_id: str | None, *, was_refused: bool = False
     ) -> Outcome | None:
-        """Find out what became of a task that left the pending list after its attempt was settled
-        as not carried out, and correct the journal.
+        """Read what became of a task that left the pending list late, and correct the journal.
 
-        Returns None if no read shows the task decided. Where the attempt `was_refused`, only an
-        approval differs from that: for anything else, the refusal remains the outcome.
+        Late is after its attempt was settled as not carried out. Returns None if no read shows the
+        task as decided. If the attempt `was_refused`, only an approval differs from that: for
+        anything else, the refusal remains the outcome.
         """
         self.attempt_id = attempt_id
         self.is_sent = attempt_id is not None
@@ -491,12 +522,16 @@ class Approval(Write[Task]):
         decided_at = record.decided
         if decided_at is None:
             entry = await self._log_entry()
-            logged_at = entry.at if entry is not None else None
-            decided_at = logged_at or Moment(self.services.clock.now())
+            if entry is not None:
+                decided_at = entry.at
+        if decided_at is None:
+            decided_at = Moment(self.services.clock.now())
         resolution = Resolution(
             decision=TaskDecision.APPROVED, decided_by=record.decided_by, decided_at=decided_at
         )
-        reason = Reason.APPROVED_LATER_THOUGH_REFUSED if was_refused else Reason.APPROVED_LATER
+        reason = Reason.APPROVED_LATER
+        if was_refused:
+            reason = Reason.APPROVED_LATER_THOUGH_REFUSED
         return self.outcome(OutcomeKind.APPROVED, reason, resolution=resolution, record=record)
 
     def update_store(self, outcome: Outcome) -> None:

@@ -1,4 +1,8 @@
-"""Approving many tasks by one decision: with an undo window, a few at a time, stopped in doubt."""
+"""Approves many tasks by one decision: after an undo window, a few at a time, stopped in doubt.
+
+`BatchApproval` runs one `Approval` for each task of the set, and records the progress of each as a
+`Decision`, which the screens show. Tasks whose first reads begin together share them.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,7 @@ from functools import partial
 from typing import Any, Final
 
 from agentco_tui.actions.approve import Approval
-from agentco_tui.actions.decisions import Decision, Decisions, Hold
+from agentco_tui.actions.decisions import Decision, Decisions, UndoWindow
 from agentco_tui.actions.evidence import AnswerKind
 from agentco_tui.actions.journal_lines import Attempt
 from agentco_tui.actions.outcome import Outcome, OutcomeKind, Reason, Step
@@ -39,7 +43,7 @@ _NOT_APPLIED: Final = frozenset(
 class BatchPhase(StrEnum):
     """How far a set has come."""
 
-    HELD = "held"  # in its undo window
+    HELD = "held"  # in its undo window: nothing is sent yet
     RUNNING = "running"
     ENDED = "ended"
     TAKEN_BACK = "taken back"
@@ -63,7 +67,7 @@ class BatchApproval:
         self.stop_reason: SafeText | None = None  # why not all were sent, if so
         self.services = services
         self._decisions = decisions or Decisions(services)
-        self.hold = Hold(timing.hold, self.clock, timing.sleep)
+        self.hold = UndoWindow(timing.hold, self.clock, timing.sleep)
         self._stopped = asyncio.Event()
         self._resumes_at = 0.0
         """When the pause ends that the platform asked for, by the monotonic clock."""
@@ -122,16 +126,18 @@ class BatchApproval:
     def to_ask_again(self) -> tuple[Task, ...]:
         """The tasks that were certainly not approved and may be tried again, as they are now."""
         return tuple(
-            self._newest(item.task, item.outcome)
+            self._newest_record(item.task, item.outcome)
             for item in self.items
             if item.outcome is not None and item.outcome.kind in _NOT_APPLIED
         )
 
-    def _newest(self, task: Task, outcome: Outcome) -> Task:
+    def _newest_record(self, task: Task, outcome: Outcome) -> Task:
         listed = self.services.store.pending.get(task.id)
         if listed is not None:
             return listed
-        return outcome.record if isinstance(outcome.record, Task) else task
+        if isinstance(outcome.record, Task):
+            return outcome.record
+        return task
 
     # --- the work
 
@@ -146,22 +152,22 @@ class BatchApproval:
         waiting = iter([item.task for item in self.items])
         async with asyncio.TaskGroup() as group:
             for number in range(min(CONCURRENT, len(self._items))):
-                group.create_task(self._work(waiting, group), name=f"approving {number}")
+                group.create_task(self._approve_each(waiting, group), name=f"approving {number}")
         self.phase = BatchPhase.ENDED
         return self.phase
 
-    async def _work(self, waiting: Iterator[Task], group: asyncio.TaskGroup) -> None:
+    async def _approve_each(self, waiting: Iterator[Task], group: asyncio.TaskGroup) -> None:
         for task in waiting:
             approval = ApprovalInSet(self, task)
-            unsent = await self._post(approval)
+            unsent = await self._post_after_pause(approval)
             if unsent is not None:
-                self.tell(task, unsent)
+                self.record_progress(task, unsent)
                 if unsent.is_writing_off:
                     self.stop(f"stopped: {outcome_sentence(unsent)}")
                 elif unsent.error is not None:
                     self._count_doubt()
                 continue
-            group.create_task(self._reconcile(approval))
+            group.create_task(self._reconcile_and_record(approval))
             # Stop the set where going on would be acting blindly.
             match approval.answer.kind:
                 case _ if approval.resumed_attempt is not None:
@@ -174,15 +180,18 @@ class BatchApproval:
                     self._count_doubt()
                 case _:
                     self._doubts = 0
-                    self._pause(approval.answer.error)
+                    self._pause_if_asked(approval.answer.error)
                     if self.pause_left() <= 0:
                         self._paused = 0.0
 
-    async def _post(self, approval: ApprovalInSet) -> Outcome | None:
+    async def _post_after_pause(self, approval: ApprovalInSet) -> Outcome | None:
         """Read, compare and send one task, after any pause; return the outcome if it was not."""
         while True:
-            while (left := self.pause_left()) > 0:
-                await sleep_unless(self._stopped, left, self.services.timing.sleep)
+            while True:
+                seconds_left = self.pause_left()
+                if seconds_left <= 0:
+                    break
+                await sleep_unless(self._stopped, seconds_left, self.services.timing.sleep)
             if self.stop_reason is not None:
                 return approval.unsent(Reason.SET_STOPPED, cause=self.stop_reason)
             unsent = await approval.post()
@@ -191,21 +200,23 @@ class BatchApproval:
             if isinstance(unsent.error, KeyRejected):
                 self.stop(KEY_REJECTED)
             # A task that was not sent because the platform asked for a pause is tried after it.
-            self._pause(unsent.error)
+            self._pause_if_asked(unsent.error)
             if self.pause_left() <= 0:
                 return unsent
 
-    async def _reconcile(self, posted: Approval) -> None:
-        self.tell(posted.shown, await posted.reconcile())
+    async def _reconcile_and_record(self, posted: Approval) -> None:
+        self.record_progress(posted.shown, await posted.reconcile())
 
     # --- going on or not
 
-    def _pause(self, error: ApiError | None) -> None:
+    def _pause_if_asked(self, error: ApiError | None) -> None:
         """Start the pause that the platform asked for, if it did; stop if that is too long."""
         if not isinstance(error, RateLimited):
             return
         now = self.clock.monotonic()
-        seconds = DEFAULT_PAUSE if error.retry_after is None else max(1.0, error.retry_after)
+        seconds = DEFAULT_PAUSE
+        if error.retry_after is not None:
+            seconds = max(1.0, error.retry_after)
         additional = now + seconds - max(now, self._resumes_at)
         if self._paused + additional > LONGEST_PAUSE:
             self.stop(f"stopped: the platform asks for a pause of {duration(seconds)} (429)")
@@ -220,9 +231,9 @@ class BatchApproval:
 
     # --- progress
 
-    def tell(self, task: Task, progress: Step | Outcome) -> None:
+    def record_progress(self, task: Task, progress: Step | Outcome) -> None:
         """Record that a task has reached a step, or its outcome."""
-        self._items[task.id] = self._decisions.tell(task, progress)
+        self._items[task.id] = self._decisions.record_progress(task, progress)
 
 
 class ApprovalInSet(Approval):
@@ -230,8 +241,9 @@ class ApprovalInSet(Approval):
 
     def __init__(self, batch: BatchApproval, task: Task) -> None:
         super().__init__(batch.services, task)
-        self.on_progress = partial(batch.tell, task)
-        self.spacing, self.gather = self.services.timing.spacing, self.services.timing.gather
+        self.on_progress = partial(batch.record_progress, task)
+        self.spacing = self.services.timing.spacing
+        self.gather = self.services.timing.gather
         self._batch = batch
 
     def new_attempt(self, **about: Any) -> Attempt | Outcome:

@@ -1,4 +1,8 @@
-"""What the user is shown of a set of tasks before approving all of them."""
+"""Summarises a set of tasks for the question before all of them are approved.
+
+It sorts the tasks for review, adds up their costs, names what is unusual about each, and excludes
+tasks that can't be approved together with the others.
+"""
 
 from __future__ import annotations
 
@@ -61,15 +65,17 @@ def list_for_review(
     """
     unusual = _unusual_values(tasks, names)
     listed = [
-        ListedTask(task, _familiarity(task, read), unusual.get(task.id, [])) for task in tasks
+        ListedTask(task, _familiarity_of(task, read), unusual.get(task.id, [])) for task in tasks
     ]
     return sorted(listed, key=_review_order)
 
 
-def _familiarity(task: Task, read: Mapping[str, bytes]) -> Familiarity:
+def _familiarity_of(task: Task, read: Mapping[str, bytes]) -> Familiarity:
     if task.id not in read:
         return Familiarity.UNREAD
-    return Familiarity.READ if read[task.id] == task.content else Familiarity.CHANGED
+    if read[task.id] == task.content:
+        return Familiarity.READ
+    return Familiarity.CHANGED
 
 
 def _review_order(listed: ListedTask) -> tuple[float, ...]:

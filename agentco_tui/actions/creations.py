@@ -36,14 +36,14 @@ class Creation(ListedWrite[T], ABC):
     """Ids of similar records that existed before the attempt; None if they could not be read."""
     began_at = 0.0  # the platform's time of the attempt, seconds since 1970
     _basis_before: Mapping[str, Agent | Company] = {}
-    """`basis` when the first read began."""
+    """`basis_records()` when the first read began."""
 
     @abstractmethod
     def is_similar(self, record: T) -> bool:
         """Whether a record could be the one that is to be created."""
 
     @abstractmethod
-    def basis(self) -> Mapping[str, Agent | Company]:
+    def basis_records(self) -> Mapping[str, Agent | Company]:
         """Return the records in the store that the new one is made from or belongs to, by what they
         are called in a sentence; without those that the store doesn't have.
         """
@@ -51,13 +51,13 @@ class Creation(ListedWrite[T], ABC):
     def remember_store(self) -> None:
         # What was there for the first read must be there to the end.
         if self.attempt_id is None:
-            self._basis_before = self.basis()
+            self._basis_before = self.basis_records()
 
     def why_overtaken(self) -> SafeText | None:
         """Check that what the new record is made from or belongs to is still listed; there is no
         subject yet. Whether a similar one was created meanwhile is compared at each read.
         """
-        now = self.basis()
+        now = self.basis_records()
         for name in self._basis_before:
             if name not in now:
                 return plain(f"{name} is not listed any more")
@@ -69,7 +69,7 @@ class Creation(ListedWrite[T], ABC):
             return None
         return self.unsent(Reason.BASIS_GONE, cause=why)
 
-    def compare(self, listing: Listing[T] | None) -> Mapping[str, Any] | Outcome:
+    def compare_with_shown(self, listing: Listing[T] | None) -> Mapping[str, Any] | Outcome:
         similar: list[T] | None = None
         if listing is not None and listing.whole:
             similar = [record for record in listing.records if self.is_similar(record)]
@@ -95,16 +95,18 @@ class Creation(ListedWrite[T], ABC):
                 )
         return {}
 
-    def restore(self, attempt: Attempt) -> None:
+    def restore_attempt(self, attempt: Attempt) -> None:
         ids = attempt.details.get("before")
-        self.known = [str(value) for value in ids] if isinstance(ids, list) else None
+        self.known = None
+        if isinstance(ids, list):
+            self.known = [str(value) for value in ids]
         began_at = attempt.details.get("platform_time")
         if isinstance(began_at, int | float):
             self.began_at = float(began_at)
         else:
             self.began_at = seconds_of(attempt.time) or 0.0
 
-    def judge(self, listing: Listing[T]) -> ListVerdict:
+    def judge_listing(self, listing: Listing[T]) -> ListVerdict:
         """Return whether the new record is there: it has the id in the answer, or was not there
         before.
         """
@@ -150,7 +152,7 @@ class TaskCreation(Creation[Task]):
         self.agent = Ref(id=form["agent_id"])
         self.details = {"title": form["title"], "priority": form["priority"]}
 
-    def basis(self) -> Mapping[str, Agent | Company]:
+    def basis_records(self) -> Mapping[str, Agent | Company]:
         store = self.services.store
         agent = store.agents.get(self.form["agent_id"])
         company = store.companies.get(self.form["company_id"])
@@ -161,7 +163,7 @@ class TaskCreation(Creation[Task]):
             records["the company"] = company
         return records
 
-    async def listing(self) -> Listing[Task]:
+    async def read_listing(self) -> Listing[Task]:
         company = self.form["company_id"]
         return await self.services.decision_client.tasks(company_id=company or None)
 
@@ -228,7 +230,7 @@ class CompanyCreation(Creation[Company]):
         self.collection = services.store.companies
         self.details = {"name": name}
 
-    def basis(self) -> Mapping[str, Agent | Company]:
+    def basis_records(self) -> Mapping[str, Agent | Company]:
         if self.source is None:
             return {}
         source = self.collection.get(self.source.id)
@@ -236,7 +238,7 @@ class CompanyCreation(Creation[Company]):
             return {}
         return {"the company to clone": source}
 
-    async def listing(self) -> Listing[Company]:
+    async def read_listing(self) -> Listing[Company]:
         return await self.services.decision_client.companies()
 
     def named_ids(self) -> Iterable[str | None]:

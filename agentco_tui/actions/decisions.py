@@ -1,7 +1,9 @@
-"""What is being approved from this machine, and what became of it: one decision per task.
+"""Keeps the approvals made from this machine and their outcomes: one `Decision` per task.
 
 Lines, details, the Overview, the footer and the question about a second attempt all show these
-decisions, so that they agree. Those of other dashboards on this machine come from the journal.
+decisions, so that they agree. `Decisions.subscribe` reports each change. Decisions of other
+dashboards on this machine come from the journal, the file in which each attempt is noted before it
+is sent. `UndoWindow` is the time in which the user can take a yes back.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ from agentco_tui.live.feeds import Clock, FeedName, began_at
 from agentco_tui.live.store import Change
 from agentco_tui.model import Moment, Ref, Task
 from agentco_tui.system.background import sleep_unless
-from agentco_tui.text import safe
+from agentco_tui.text import SafeText, safe
 
 MOST_LEFT: Final = 4_096
 """Tasks that left the list for which `waited_at` is kept; the oldest are forgotten."""
@@ -43,10 +45,11 @@ SUSPENSION: Final = 1.0
 by a laptop that slept. The user could take nothing back meanwhile."""
 
 
-class Hold:
-    """The undo window: some seconds before a yes counts; `wait` may be called once.
+class UndoWindow:
+    """Some seconds in which a yes can be taken back before it counts; `wait` may be called once.
 
-    After the process was suspended it starts again, so that a user who returns has all of it.
+    After the process was suspended the window starts again, so that a user who returns has all of
+    it.
     """
 
     def __init__(
@@ -59,13 +62,13 @@ class Hold:
         self._read_at = clock.monotonic()  # when the clock was last read
         self._taken_back = asyncio.Event()
 
-    def left(self) -> float:
+    def seconds_left(self) -> float:
         """Return the seconds in which the yes can still be taken back; 0 if it can't."""
         return self._remaining_at(self._clock.monotonic())
 
     def take_back(self) -> bool:
         """Undo the yes; False if the window is over, or it was taken back before."""
-        is_open = self.left() > 0
+        is_open = self.seconds_left() > 0
         if is_open:
             self._taken_back.set()
         return is_open
@@ -111,7 +114,7 @@ class Decisions:
         self.by_task: dict[str, Decision] = {}
         self.waited_at: dict[str, float] = {}
         """When tasks that left the list were last read to wait, by the platform's clock."""
-        self._holds: dict[str, Hold] = {}
+        self._undo_windows: dict[str, UndoWindow] = {}
         self._listeners: list[Callable[[str], None]] = []
 
     @property
@@ -123,8 +126,10 @@ class Decisions:
 
     def hold_left(self, task_id: str) -> float:
         """Return the seconds left of a task's undo window; 0 if it has none."""
-        hold = self._holds.get(task_id)
-        return 0.0 if hold is None else hold.left()
+        undo_window = self._undo_windows.get(task_id)
+        if undo_window is None:
+            return 0.0
+        return undo_window.seconds_left()
 
     def subscribe(self, listener: Callable[[str], None]) -> Callable[[], None]:
         """Call `listener` with the id of each task whose decision changes. Returns a function that
@@ -138,14 +143,15 @@ class Decisions:
         timing = self._services.timing
         if timing.hold_one <= 0:
             return True
-        hold = self._holds[task.id] = Hold(timing.hold_one, self._services.clock, timing.sleep)
-        self.tell(task, Step.HELD)
+        undo_window = UndoWindow(timing.hold_one, self._services.clock, timing.sleep)
+        self._undo_windows[task.id] = undo_window
+        self.record_progress(task, Step.HELD)
         try:
-            is_confirmed = await hold.wait()
+            is_confirmed = await undo_window.wait()
         finally:
-            del self._holds[task.id]
+            del self._undo_windows[task.id]
         if not is_confirmed:
-            self.put(task.id, None)
+            self.set_decision(task.id, None)
         return is_confirmed
 
     def take_back(self, task_id: str | None = None) -> Task | None:
@@ -153,18 +159,19 @@ class Decisions:
 
         Returns None if there is none.
         """
-        newest = next(reversed(self._holds), None)
-        held_id = task_id if task_id in self._holds else newest
-        if held_id is None or not self._holds[held_id].take_back():
+        held_id = task_id
+        if held_id not in self._undo_windows:
+            held_id = next(reversed(self._undo_windows), None)
+        if held_id is None or not self._undo_windows[held_id].take_back():
             return None
         return self.by_task[held_id].task
 
     def take_all_back(self) -> list[Task]:
         """Undo every yes that is in its undo window; return their tasks."""
-        tasks = [self.take_back(task_id) for task_id in tuple(self._holds)]
+        tasks = [self.take_back(task_id) for task_id in tuple(self._undo_windows)]
         return [task for task in tasks if task is not None]
 
-    def tell(self, task: Task, progress: Step | Outcome) -> Decision:
+    def record_progress(self, task: Task, progress: Step | Outcome) -> Decision:
         """Record that the approval of a task has reached a step, or its outcome."""
         before = self.by_task.get(task.id)
         now = self._services.clock.monotonic()
@@ -174,10 +181,10 @@ class Decisions:
             return before
         else:
             decision = Decision(task=task, step=progress, since=now)
-        self.put(task.id, decision)
+        self.set_decision(task.id, decision)
         return decision
 
-    def follow(self, attempts: Iterable[Attempt]) -> None:
+    def follow_attempts(self, attempts: Iterable[Attempt]) -> None:
         """Show what other dashboards on this machine have in flight now, and the outcomes of what
         they had in flight before.
         """
@@ -202,25 +209,25 @@ class Decisions:
         task = self._services.store.pending.get(task_id) or task_of(attempt)
         since = self._services.clock.monotonic() - (age_of(attempt.time) or 0.0)
         decision = Decision(task=task, step=Step.SENDING, since=since, elsewhere=attempt.attempt)
-        self.put(task_id, decision)
+        self.set_decision(task_id, decision)
 
     def _follow_ended(self, decision: Decision) -> None:
-        """Another dashboard has written the outcome of its attempt, or has ended without that."""
+        """Take over the outcome that another dashboard wrote; without one, forget the decision."""
         task = decision.task
         earlier = self._services.earlier(Verb.APPROVE, task.id)
         settled = earlier.settled if earlier is not None else None
         if settled is None or settled.attempt != decision.elsewhere:
-            self.put(task.id, None)
+            self.set_decision(task.id, None)
         else:
-            self.tell(task, recorded_outcome(task, settled))
+            self.record_progress(task, recorded_outcome(task, settled))
 
     def acknowledge(self, task_id: str) -> None:
-        """The user has looked at the outcome of a task, which need not be shown as new any more."""
+        """Mark the outcome of a task as seen by the user: it is not shown as new any more."""
         decision = self.by_task.get(task_id)
         if decision is not None and decision.outcome is not None and not decision.is_acknowledged:
-            self.put(task_id, replace(decision, is_acknowledged=True))
+            self.set_decision(task_id, replace(decision, is_acknowledged=True))
 
-    def take(self, change: Change) -> list[Decision]:
+    def take_change(self, change: Change) -> list[Decision]:
         """Follow a change of the list of pending tasks; return decisions that must be read again.
 
         A decision about a task that waits again is forgotten: the task was restored. One that was
@@ -234,11 +241,11 @@ class Decisions:
             decision = self.by_task.get(task_id)
             outcome = decision.outcome if decision is not None else None
             if outcome is not None and outcome.kind in ENDED_WAITING:
-                self.put(task_id, None)
+                self.set_decision(task_id, None)
         if change.removed:
             self._remember_waiting(change.removed)
-        left = [self.by_task[task_id] for task_id in change.removed if task_id in self.by_task]
-        return [decision for decision in left if _may_be_carried_out_later(decision)]
+        departed = [self.by_task[task_id] for task_id in change.removed if task_id in self.by_task]
+        return [decision for decision in departed if _may_be_carried_out_later(decision)]
 
     def _remember_waiting(self, task_ids: Iterable[str]) -> None:
         """Keep when tasks that leave the list were last read to wait."""
@@ -248,8 +255,8 @@ class Decisions:
         for task_id in [*self.waited_at][:-MOST_LEFT]:
             del self.waited_at[task_id]
 
-    def put(self, task_id: str, decision: Decision | None) -> None:
-        """Set the decision about a task, as the newest, or forget it; call the listeners."""
+    def set_decision(self, task_id: str, decision: Decision | None) -> None:
+        """Set the decision about a task, as the newest; None forgets it. Calls the listeners."""
         if self.by_task.pop(task_id, None) is None and decision is None:
             return
         if decision is not None:
@@ -274,12 +281,16 @@ def recorded_outcome(task: Task, settled: Settled) -> Outcome:
 
     A kind or reason that only a newer version knows is unclear; its sentence is kept.
     """
-    is_known_kind = settled.outcome in set(OutcomeKind)
-    is_known_reason = settled.reason in set(Reason)
+    kind = OutcomeKind.UNCLEAR
+    if settled.outcome in set(OutcomeKind):
+        kind = OutcomeKind(settled.outcome)
+    reason = Reason.RECORDED
+    if settled.reason in set(Reason):
+        reason = Reason(settled.reason)
     return Outcome(
         verb=Verb.APPROVE,
-        kind=OutcomeKind(settled.outcome) if is_known_kind else OutcomeKind.UNCLEAR,
-        reason=Reason(settled.reason) if is_known_reason else Reason.RECORDED,
+        kind=kind,
+        reason=reason,
         known_by=KnownBy.READ,
         subject=task.id,
         title=task.title,
@@ -304,13 +315,15 @@ def task_of(attempt: Attempt) -> Task:
     return Task(
         id=attempt.task or attempt.subject,
         title=safe(attempt.title) or safe(attempt.subject),
-        agent=_ref(attempt.agent, attempt.agent_name),
-        company=_ref(attempt.company, attempt.company_name),
+        agent=_ref_of(attempt.agent, attempt.agent_name),
+        company=_ref_of(attempt.company, attempt.company_name),
     )
 
 
-def _ref(record_id: str | None, name: str | None) -> Ref | None:
-    safe_name = (safe(name) if name else None) or None
+def _ref_of(record_id: str | None, name: str | None) -> Ref | None:
+    safe_name: SafeText | None = None
+    if name:
+        safe_name = safe(name) or None
     if not record_id and safe_name is None:
         return None
     return Ref(id=record_id, name=safe_name)

@@ -1,4 +1,7 @@
-"""What is known about a write: how clear its answer was, and what each read showed."""
+"""The evidence about a write: how clear the platform's answer was, and what each read showed.
+
+`write_flow` and its subclasses conclude outcomes from these types; nothing is read or sent here.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +68,7 @@ GAVE_UP = frozenset({408, 499})
 """HTTP statuses of servers and proxies that stopped waiting: the write may have been applied."""
 
 
-def clarity(error: ApiError) -> AnswerKind:
+def answer_kind_of(error: ApiError) -> AnswerKind:
     """Return how clear the error of a write is about whether the write was applied."""
     if error.status in GAVE_UP:
         return AnswerKind.LOST

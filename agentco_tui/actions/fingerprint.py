@@ -54,13 +54,13 @@ def differences(shown: Task, now: Task) -> tuple[Difference, ...]:
     by_field: dict[str, Difference] = {}
     for name, was, is_ in changes:
         if was != is_:
-            by_field[name] = Difference(name, *_excerpts(was, is_))
+            by_field[name] = Difference(name, *_both_excerpts(was, is_))
     if shown.content != now.content or shown.extra != now.extra:
         known_names = {fold(name) for name in by_field}
         for name, was, is_ in _changed_leaves(_unknown_fields(shown), _unknown_fields(now)):
             if fold(name) not in known_names:
                 label = safe(name)
-                by_field.setdefault(label, Difference(label, *_excerpts(was, is_)))
+                by_field.setdefault(label, Difference(label, *_both_excerpts(was, is_)))
     if not by_field and shown.content != now.content:
         label = plain("a part that is not shown here")
         by_field[label] = Difference(label, plain("as read"), plain("changed"))
@@ -72,7 +72,9 @@ _Change = tuple[str, str, str]
 
 
 def _id_words(task: Task) -> str:
-    return f"{task.sent_id}, of {task.sharers} tasks" if task.shared_id else task.id
+    if task.shared_id:
+        return f"{task.sent_id}, of {task.sharers} tasks"
+    return task.id
 
 
 def _changed_refs(shown: Task, now: Task) -> Iterator[_Change]:
@@ -103,7 +105,9 @@ def _ref_words(ref: Ref | None) -> str:
 
 
 def _with_id(name: str, record_id: str | None) -> str:
-    return f"{name} ({record_id})" if record_id else name
+    if not record_id:
+        return name
+    return f"{name} ({record_id})"
 
 
 def _changed_fields(shown: Task, now: Task) -> Iterator[_Change]:
@@ -113,7 +117,9 @@ def _changed_fields(shown: Task, now: Task) -> Iterator[_Change]:
         after = getattr(now, field)
         if before == after:
             continue
-        label = "waits since" if field == "waiting_since" else field.replace("_", " ")
+        label = field.replace("_", " ")
+        if field == "waiting_since":
+            label = "waits since"
         was = _field_words(before)
         is_ = _field_words(after)
         if was == is_:
@@ -133,7 +139,7 @@ def _field_words(value: Any) -> str:
     """Return the value of one of our fields in words; None is one that was not sent."""
     if value is None:
         return str(signs.missing)
-    return _value(value)
+    return _value_words(value)
 
 
 def _unknown_fields(task: Task) -> Any:
@@ -151,12 +157,12 @@ def _changed_leaves(before: Any, after: Any) -> Iterator[tuple[str, str, str]]:
         compared += 1
         if was is is_ or compared > _MOST_NESTED:
             continue
-        old = _parts(was)
-        new = _parts(is_)
+        old = _parts_by_name(was)
+        new = _parts_by_name(is_)
         has_empty_part = bool(name) and not (old and new)
         if old is None or new is None or has_empty_part:
             if type(was) is not type(is_) or was != is_ or str(was) != str(is_):
-                yield name, _value(was), _value(is_)
+                yield name, _value_words(was), _value_words(is_)
             continue
         prefix = f"{name}." if name else ""
         keys = [*old, *(key for key in new if key not in old)]
@@ -170,7 +176,7 @@ _ABSENT = object()
 """In place of a value that is not there."""
 
 
-def _parts(value: Any) -> dict[str, Any] | None:
+def _parts_by_name(value: Any) -> dict[str, Any] | None:
     """Return the parts of an object or a list by name or number; None for any other value."""
     if type(value) is list:
         return {str(number): part for number, part in enumerate(value, start=1)}
@@ -179,7 +185,7 @@ def _parts(value: Any) -> dict[str, Any] | None:
     return None
 
 
-def _value(value: Any) -> str:
+def _value_words(value: Any) -> str:
     """Return a value in words."""
     match value:
         case None:
@@ -199,7 +205,7 @@ def _value(value: Any) -> str:
     return msgspec.json.Encoder(decimal_format="number").encode(value).decode()
 
 
-def _excerpts(was: str, is_: str) -> tuple[SafeText, SafeText]:
+def _both_excerpts(was: str, is_: str) -> tuple[SafeText, SafeText]:
     """Return both texts; of long ones the part around the first difference. If they look the same,
     invisible characters are written out.
     """
@@ -207,8 +213,8 @@ def _excerpts(was: str, is_: str) -> tuple[SafeText, SafeText]:
     if max(len(was), len(is_)) > _EXCERPT:
         shared_length = _shared_length(was, is_)
         start = max(0, shared_length - _CONTEXT)
-    old = _excerpt(was, start)
-    new = _excerpt(is_, start)
+    old = _excerpt_from(was, start)
+    new = _excerpt_from(is_, start)
     if safe(old) == safe(new):
         return escaped(old), escaped(new)
     return safe(old), safe(new)
@@ -222,7 +228,7 @@ def _shared_length(one: str, other: str) -> int:
     return min(len(one), len(other))
 
 
-def _excerpt(text: str, start: int) -> str:
+def _excerpt_from(text: str, start: int) -> str:
     """Return `_EXCERPT` characters from `start` on, with an ellipsis where text is left out."""
     end = start + _EXCERPT
     before = "…" if start else ""

@@ -1,6 +1,7 @@
-"""The hand-over of a shift, in Markdown: what is the case, and what happened.
+"""Writes the hand-over of a shift in Markdown: the present state, and what happened.
 
-The platform's texts can't become anything but text in it, whichever program renders it.
+A `Section` is a heading with notes and events (`ChangeEvent`). The platform's texts are written as
+Markdown code, so that they stay mere text, whichever program renders it.
 """
 
 from __future__ import annotations
@@ -30,13 +31,15 @@ def as_code(text: str) -> str:
     return f"`{words}`" if words else ""
 
 
-def markdown(title: SafeText, about: SafeText, sections: Iterable[Section], now: float) -> str:
+def handover_markdown(
+    title: SafeText, about: SafeText, sections: Iterable[Section], now: float
+) -> str:
     """Return the whole hand-over, of bounded length, with a line break at its end."""
     lines = [f"# Hand-over: {as_code(title)}", "", as_code(about)]
     for section in sections:
         lines += ["", f"## {section.name}", ""]
         lines += [f"- {as_code(note)}" for note in section.notes]
-        lines += [f"- {_line(event, now)}" for event in section.events[:MOST_LINES]]
+        lines += [f"- {_event_line(event, now)}" for event in section.events[:MOST_LINES]]
         others = len(section.events) - MOST_LINES
         if not section.events:
             lines.append(f"- {section.none}")
@@ -45,9 +48,10 @@ def markdown(title: SafeText, about: SafeText, sections: Iterable[Section], now:
     return "\n".join(lines) + "\n"
 
 
-def _line(event: ChangeEvent, now: float) -> str:
+def _event_line(event: ChangeEvent, now: float) -> str:
     who, what = event.words(now)
-    text = as_code(f"{who}: {what}" if who else what)
+    words = f"{who}: {what}" if who else what
+    text = as_code(words)
     match event.level:
         case Level.CRITICAL:
             return f"{signs.critical} {text}"

@@ -1,4 +1,8 @@
-"""Which machines an address leads to: two names of hosts may lead to one platform."""
+"""Resolves a platform's host to IP addresses.
+
+Two names of hosts may lead to one platform. The journal compares the addresses, so that the same
+write is not sent twice under two names.
+"""
 
 from __future__ import annotations
 

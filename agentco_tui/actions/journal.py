@@ -1,11 +1,12 @@
-"""The write-ahead journal: what was done from this machine, and what became of it.
+"""The write-ahead journal: what was sent from this machine, and the outcomes.
 
-One file for all dashboards of a user on a machine, of JSON lines in plain ASCII: an attempt is
-written before its request is sent, its outcome when that is known. The journal also keeps two
-dashboards from sending the same thing: under its lock, an attempt is written only if no other at
-the same subject is open, and no line about it came after the read that the decision is based on.
-What this process has in flight it knows without the file, too. If the file was changed by anything
-else, nothing is sent: before each attempt all of it is compared with what was read.
+One file for all dashboards of a user on a machine, of JSON lines in plain ASCII: an `Attempt` is
+written before its request is sent, its outcome (`Settled`) when that is known. The journal also
+keeps two dashboards from sending the same thing: under its lock, an attempt is written only if no
+other at the same subject (the task, agent or company acted on) is open, and no line about that
+subject came after the read that the decision is based on. What this process has in flight is also
+kept in memory. If another program changed the file, nothing is sent: before each attempt all of the
+file is compared with what was read.
 """
 
 from __future__ import annotations
@@ -48,7 +49,8 @@ CLOSING_PATIENCE: Final = 0.2
 
 
 class InFlight(Exception):  # noqa: N818 (no error: another process was first)
-    """The same is being done now; or it was, and what became of it can't be found out from here.
+    """The same write is in flight now; or it was, and its outcome can't be found out from here.
+
     The message is a sentence for the user.
     """
 
@@ -137,22 +139,24 @@ class Journal:
                 self._refuse_if_changed()
                 left = self._left_behind(attempt, self._open.values())
                 if left is not None:
-                    raise Unsettled(self._sign(left))
-                if any(line.subject == attempt.subject for line in self._file.since(since)):
+                    raise Unsettled(self._write_as_ours(left))
+                if any(line.subject == attempt.subject for line in self._file.entries_since(since)):
                     raise Overtaken
                 self._write_owed()
-                return self._sign(attempt)
+                return self._write_as_ours(attempt)
 
     def finish(self, settled: Settled) -> None:
-        """Write the outcome of an attempt, or correct it. If that raises JournalError, it is tried
-        again later.
+        """Write the outcome of an attempt, or correct it.
+
+        If that raises JournalError, it is tried again later.
         """
         with self._mutex:
             attempt_id = settled.attempt
             attempt = self._here.get(attempt_id) or self._open.get(attempt_id)
             if attempt is None:
                 last = self._last_of(attempt_id)
-                attempt = last.attempt if last is not None else None
+                if last is not None:
+                    attempt = last.attempt
             repeated: dict[str, Any] = {}
             if attempt is not None:
                 repeated = {name: getattr(attempt, name) for name in REPEATED}
@@ -169,10 +173,10 @@ class Journal:
             if self._closed:
                 return []
             open_now = [self._open[one.attempt] for one in attempts if one.attempt in self._open]
-            return [self._sign(attempt) for attempt in open_now if self._is_left(attempt)]
+            return [self._write_as_ours(attempt) for attempt in open_now if self._is_left(attempt)]
 
     def follow(self, origin: str) -> OpenAttempts:
-        """Read what other processes wrote, and return what is open at a platform.
+        """Read what other processes wrote, and return the open attempts at a platform.
 
         Made to be called each second: it reads only what was added, and waits for no other process.
         """
@@ -209,8 +213,9 @@ class Journal:
             return [last for key, last in self._last.items() if key[0] == platform]
 
     def unfinished(self) -> tuple[list[Attempt], list[Settled]]:
-        """Return the attempts whose outcome this process doesn't know, and the outcomes that it
-        could not write.
+        """Return the attempts of unknown outcome, and the outcomes that could not be written.
+
+        Both are those of this process.
         """
         owed = list(self._owed.values())
         settled_ids = {settled.attempt for settled in owed}
@@ -231,8 +236,10 @@ class Journal:
 
     @contextlib.contextmanager
     def _locked(self, patience: float = LOCK_PATIENCE) -> Iterator[None]:
-        """Keep other processes out, and read what they added. What is in flight here is written
-        again if the file, or this process's sign of life, was removed.
+        """Keep other processes out, and read what they added.
+
+        What is in flight here is written again if the file was removed, or the lock file by which
+        other processes know that this one lives.
         """
         with self._file.locked(patience):
             self._has_grown()
@@ -240,7 +247,7 @@ class Journal:
             # At the end of the program it is left for others.
             if not self._closed:
                 for attempt in list(self._here.values()):
-                    self._sign(attempt)
+                    self._write_as_ours(attempt)
             yield
 
     def _has_grown(self) -> bool:
@@ -258,30 +265,33 @@ class Journal:
             return self._file.has_grown()
         return False
 
-    def _sign(self, attempt: Attempt) -> Attempt:
+    def _write_as_ours(self, attempt: Attempt) -> Attempt:
         """Write an attempt with this process as its writer, unless the file has it so; called with
         the lock held.
         """
         with os_errors("the state folder"):
             signed = replace(attempt, pid=os.getpid(), writer=self._alive.hold())
         if self._open.get(attempt.attempt) != from_line(to_line(signed, self._redact)):
-            self._append(signed)
+            self._append_entry(signed)
         self._here[attempt.attempt] = signed
         return signed
 
-    def _append(self, entry: Entry) -> None:
+    def _append_entry(self, entry: Entry) -> None:
         self._file.append(to_line(entry, self._redact))
         self._read_added()
 
     def _write_owed(self) -> None:
         """Write the outcomes that are not in the file; one that differs from it as a correction."""
         for attempt_id, settled in list(self._owed.items()):
-            last = None if attempt_id in self._open else self._last_of(attempt_id)
-            written = last.settled if last is not None else None
+            written: Settled | None = None
+            if attempt_id not in self._open:
+                last = self._last_of(attempt_id)
+                if last is not None:
+                    written = last.settled
             if written is None:
-                self._append(settled)
+                self._append_entry(settled)
             elif (written.outcome, written.known_by) != (settled.outcome, settled.known_by):
-                self._append(replace(settled, corrects=written.outcome))
+                self._append_entry(replace(settled, corrects=written.outcome))
             del self._owed[attempt_id]
 
     def _last_of(self, attempt_id: str) -> Earlier | None:
@@ -330,11 +340,11 @@ class Journal:
             raise
 
     def _left_behind(self, attempt: Attempt, others: Iterable[Attempt]) -> Attempt | None:
-        """Return the one of the others at the same that was left behind; raises InFlight if a live
-        process works on one.
+        """Return the other attempt at the same subject that was left behind; None if there is none.
 
-        If two names of hosts lead to one address, they may be one platform, or several behind it:
-        then nothing is sent, and nothing is read from one on behalf of the other.
+        Raises InFlight if a live process works on one. If two names of hosts lead to one address,
+        they may be one platform, or several behind it: then nothing is sent, and nothing is read
+        from one on behalf of the other.
         """
         left: Attempt | None = None
         for other in others:

@@ -59,13 +59,13 @@ class RunningDigest:
             # died while it wrote it, if another line follows: that one ended it and covers it. As
             # the last line of all it can't be that, if it is complete.
             self._suspect_line = None
-            self._check(piece)
+            self._check_seal(piece)
         self._hash.update(piece)
         self._is_within_line = not piece.endswith(b"\n")
         if not self._is_within_line:
             self._number += 1
 
-    def damage(self) -> int | None:
+    def damaged_line(self) -> int | None:
         """Return the number of the first line that shows that the file was changed, None if none
         does; called when all lines were fed.
         """
@@ -73,7 +73,7 @@ class RunningDigest:
             return self._damaged_line
         return self._suspect_line
 
-    def _check(self, line: bytes) -> None:
+    def _check_seal(self, line: bytes) -> None:
         content = line.removesuffix(b"\n")
         seal = _SEAL.search(content)
         is_complete = line.endswith(b"\n")
@@ -89,7 +89,8 @@ class RunningDigest:
             self._damaged_line = self._number
         if self._is_sealed_file and is_complete and seal is None and content.strip():
             is_of_older_version = not content.startswith(_SEALED) and from_line(line) is not None
-            self._suspect_line = None if is_of_older_version else self._number
+            if not is_of_older_version:
+                self._suspect_line = self._number
 
 
 def find_damage(file: BinaryIO) -> int | None:
@@ -100,4 +101,4 @@ def find_damage(file: BinaryIO) -> int | None:
     file.seek(0)
     while piece := file.readline(LONGEST_LINE):
         digest.feed(piece)
-    return digest.damage()
+    return digest.damaged_line()

@@ -1,4 +1,8 @@
-"""Why the journal can't be used, in words for the user. Nothing is sent then."""
+"""The errors of the journal, with sentences for the user.
+
+The journal is the file in which each write is noted before it is sent; while it can't be used,
+nothing is sent.
+"""
 
 from __future__ import annotations
 

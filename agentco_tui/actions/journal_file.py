@@ -1,7 +1,9 @@
 """The journal's file: lines are appended whole, made durable, shared under a lock, and checked.
 
-A lock file beside it keeps processes from writing at the same time. Whatever else changes the file
-is noticed: by what is at the path, by the length, by the last bytes, and by the running digest.
+`Journal` decides what is written; this module reads and writes bytes. A lock file next to the
+journal keeps processes from writing at the same time. A change by any other program is noticed: by
+which file is at the path, by its length, by its last bytes, and by the running digest that each
+line ends with (`RunningDigest`).
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from agentco_tui.actions.journal_errors import (
     JournalLostError,
     os_errors,
 )
-from agentco_tui.actions.journal_lines import LONGEST_LINE, Entry, from_line, lines
+from agentco_tui.actions.journal_lines import LONGEST_LINE, Entry, from_line, read_lines
 from agentco_tui.actions.writer_lock import is_same_file, try_lock
 from agentco_tui.text import safe
 
@@ -81,14 +83,14 @@ class JournalFile:
 
     def has_grown(self) -> bool:
         """Whether there is something to read (`read_added`)."""
-        fd = self._checked()
+        fd = self._checked_descriptor()
         return fd is not None and os.fstat(fd).st_size != self.read_to
 
     def read_added(self) -> Iterator[Entry]:
         """Yield what was not read yet. Call it with the lock held: then an unfinished last line is
         that of a process that died. Raises JournalLostError.
         """
-        fd = self._checked()
+        fd = self._checked_descriptor()
         if fd is None:
             return
         size = os.fstat(fd).st_size
@@ -98,7 +100,7 @@ class JournalFile:
             file.seek(self.read_to)
             while piece := file.readline(LONGEST_LINE):
                 self._digest.feed(piece)
-        yield from self.since(self.read_to)
+        yield from self.entries_since(self.read_to)
         self.read_to = size
         start = max(0, size - _TAIL)
         self._tail = (start, os.pread(fd, size - start, start))
@@ -106,14 +108,16 @@ class JournalFile:
     @property
     def damage(self) -> JournalDamagedError | None:
         """The error if the digests of what was read show that the file was changed; else None."""
-        line = self._digest.damage()
-        return None if line is None else JournalDamagedError(self.path, line)
+        line = self._digest.damaged_line()
+        if line is None:
+            return None
+        return JournalDamagedError(self.path, line)
 
     def check_whole(self) -> None:
         """Read again all that was read before, with the lock held. Raises JournalLostError if it
         has changed.
         """
-        fd = self._checked()
+        fd = self._checked_descriptor()
         if fd is None:
             return
         digest = blake2b(digest_size=DIGEST_SIZE)
@@ -126,14 +130,14 @@ class JournalFile:
                 digest.update(piece)
                 offset += len(piece)
         if digest.digest() != self._digest.value:
-            raise self._lost("was written over")
+            raise self._lost_error("was written over")
 
-    def since(self, offset: int) -> Iterator[Entry]:
+    def entries_since(self, offset: int) -> Iterator[Entry]:
         """Yield the entries from an offset on; with the lock held."""
         if self._fd is None:
             return
         with os_errors(self._name), os.fdopen(os.dup(self._fd), "rb") as file:
-            for line in lines(file, offset):
+            for line in read_lines(file, offset):
                 entry = from_line(line)
                 if entry is not None:
                     yield entry
@@ -145,9 +149,10 @@ class JournalFile:
         A torn line before it is ended first. If the disk is full, what was written of the line is
         removed.
         """
-        is_new = self._checked() is None
+        is_new = self._checked_descriptor() is None
         with os_errors(self._name):
-            fd = self._opened(os.O_CREAT | os.O_EXCL if is_new else 0)
+            create_flags = os.O_CREAT | os.O_EXCL if is_new else 0
+            fd = self._open_descriptor(create_flags)
             size = os.fstat(fd).st_size
             try:
                 is_torn = size > 0 and os.pread(fd, 1, size - 1) != b"\n"
@@ -162,7 +167,7 @@ class JournalFile:
                 raise
             if is_new:
                 self._sync_folder()
-        self._checked()
+        self._checked_descriptor()
 
     def _sync_folder(self) -> None:
         """Make the name of a new file durable as well."""
@@ -172,7 +177,7 @@ class JournalFile:
         finally:
             os.close(folder)
 
-    def _checked(self) -> int | None:
+    def _checked_descriptor(self) -> int | None:
         """Return a descriptor to read from; None while there is no file. Raises JournalLostError if
         it is not the file, or not the content, that was read before.
         """
@@ -182,23 +187,25 @@ class JournalFile:
             except FileNotFoundError:
                 if self._fd is None:
                     return None
-                raise self._lost("was deleted or moved away") from None
-            held = os.fstat(self._opened())
+                raise self._lost_error("was deleted or moved away") from None
+            held = os.fstat(self._open_descriptor())
             if not os.path.samestat(at_path, held):
-                raise self._lost(f"was replaced by {self._what_is_at_path()}")
+                raise self._lost_error(f"was replaced by {self._what_is_at_path()}")
             if held.st_size < self.read_to:
-                raise self._lost("was cut short, or replaced by an older copy")
+                raise self._lost_error("was cut short, or replaced by an older copy")
             start, tail = self._tail
-            if os.pread(self._opened(), len(tail), start) != tail:
-                raise self._lost("was written over")
+            if os.pread(self._open_descriptor(), len(tail), start) != tail:
+                raise self._lost_error("was written over")
         return self._fd
 
     def _what_is_at_path(self) -> str:
         if self.path.is_symlink():
             return "a link"
-        return "a folder" if self.path.is_dir() else "another file"
+        if self.path.is_dir():
+            return "a folder"
+        return "another file"
 
-    def _opened(self, create: int = 0) -> int:
+    def _open_descriptor(self, create: int = 0) -> int:
         """Return the descriptor of the file; `create` has further flags for opening it."""
         if self._fd is None:
             flags = (
@@ -211,7 +218,7 @@ class JournalFile:
             self._fd = fd
         return self._fd
 
-    def _lost(self, how: str) -> JournalLostError:
+    def _lost_error(self, how: str) -> JournalLostError:
         return JournalLostError(
             f"{self._name} {how} while this dashboard was open",
             "see what became of it, and start this dashboard again",

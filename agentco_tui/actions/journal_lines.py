@@ -1,6 +1,7 @@
 """The lines of the journal: attempts and their outcomes, as JSON in plain ASCII.
 
-Lines of older versions lack some of the fields, and lines of newer ones have others: both are read.
+The journal is the file in which each write is noted before it is sent. Lines of older versions lack
+some of the fields, and lines of newer ones have others: both are read.
 """
 
 from __future__ import annotations
@@ -115,7 +116,7 @@ def seconds_of(time: str) -> float | None:
     return moment.timestamp()
 
 
-def lines(file: BinaryIO, start: int = 0) -> Iterator[bytes]:
+def read_lines(file: BinaryIO, start: int = 0) -> Iterator[bytes]:
     """Yield the lines from the offset `start` on, in bounded memory.
 
     A line too long to be ours comes as b"". The last line comes even if its newline is missing.
@@ -123,8 +124,10 @@ def lines(file: BinaryIO, start: int = 0) -> Iterator[bytes]:
     file.seek(start)
     while line := file.readline(LONGEST_LINE):
         whole = line
-        while not line.endswith(b"\n") and (line := file.readline(LONGEST_LINE)):
-            whole = b""
+        while line and not line.endswith(b"\n"):
+            line = file.readline(LONGEST_LINE)
+            if line:
+                whole = b""
         yield whole
 
 
@@ -132,18 +135,18 @@ AttemptHistory = tuple[Attempt, list[Settled]]
 """An attempt with its outcomes; the last one counts."""
 
 
-def histories(file: BinaryIO) -> Iterator[AttemptHistory]:
+def attempt_histories(file: BinaryIO) -> Iterator[AttemptHistory]:
     """Yield every attempt with its outcomes, in the order of the attempts; corrections last.
 
     The file is read twice, as a stream: for the outcomes, which are few and small, and for all.
     """
     outcomes: dict[str, list[Settled]] = {}
-    for line in lines(file):
+    for line in read_lines(file):
         entry = from_line(line)
         if isinstance(entry, Settled):
             outcomes.setdefault(entry.attempt, []).append(entry)
     yielded: set[str] = set()
-    for line in lines(file):
+    for line in read_lines(file):
         entry = from_line(line)
         if not isinstance(entry, Attempt) or entry.attempt in yielded:
             continue

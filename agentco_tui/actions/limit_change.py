@@ -1,4 +1,7 @@
-"""Setting an agent's monthly limit: compared with what was shown, and sent once."""
+"""Sets an agent's monthly limit, after a comparison with the limit that the user saw.
+
+`LimitChange` is the `Write` for limits (see write_flow.py, which calls its methods in turn).
+"""
 
 from __future__ import annotations
 
@@ -49,13 +52,13 @@ class LimitChange(ListedWrite[Budget]):
         self.limit = wanted
         self.collection = services.store.agent_budgets
         self.before: str | None = None
-        """The limit before the attempt, as `_comparable` writes it."""
+        """The limit before the attempt, as `_comparable_limit` writes it."""
         self._first_read: Budget | None = None
         """The budget as the first read showed it."""
         self._in_store: Budget | None = None
         """The budget as the store had it when the last read began."""
 
-    def restore(self, attempt: Attempt) -> None:
+    def restore_attempt(self, attempt: Attempt) -> None:
         wanted = check_limit(str(attempt.details.get("limit")))
         self.limit = Decimal(0)
         if isinstance(wanted, Decimal):
@@ -65,7 +68,7 @@ class LimitChange(ListedWrite[Budget]):
         if isinstance(before, str):
             self.before = before
 
-    async def listing(self) -> Listing[Budget]:
+    async def read_listing(self) -> Listing[Budget]:
         scope = self.company.id if self.company is not None else None
         client = self.services.decision_client
         listing = await of_all_companies(
@@ -85,11 +88,11 @@ class LimitChange(ListedWrite[Budget]):
         now = self.collection.get(self.subject)
         if self._in_store is not None and now is None:
             return plain("the agent left the list of budgets")
-        if now is not None and _comparable(now) != _comparable(self._in_store):
+        if now is not None and _comparable_limit(now) != _comparable_limit(self._in_store):
             return plain("the limit changed in the list of budgets")
         return None
 
-    def compare(self, listing: Listing[Budget] | None) -> Mapping[str, Any] | Outcome:
+    def compare_with_shown(self, listing: Listing[Budget] | None) -> Mapping[str, Any] | Outcome:
         """Compare with what was shown, else with what was read first."""
         now = listing.records[0] if listing is not None and listing.records else None
         not_writable = refusal((self.subject,), (now,))
@@ -101,15 +104,19 @@ class LimitChange(ListedWrite[Budget]):
             self._first_read = now
         elif shown is None:
             shown = self._first_read
-        if now is not None and shown is not None and _comparable(shown) != _comparable(now):
+        if (
+            now is not None
+            and shown is not None
+            and _comparable_limit(shown) != _comparable_limit(now)
+        ):
             store.publish(store.agent_budgets.put(now))
             difference = Difference("limit", limit_words(shown), limit_words(now))
-            return self.differing(now, (difference,))
+            return self.changed_outcome(now, (difference,))
         if now is not None and self._is_wanted(now):
             return self.outcome(
                 OutcomeKind.DONE, Reason.LIMIT_ALREADY_SET, KnownBy.READ, record=now
             )
-        self.before = _comparable(now)
+        self.before = _comparable_limit(now)
         return {"limit": str(self.limit), "old": self.before}
 
     def send(self, attempt_id: str) -> Awaitable[Receipt[Budget]]:
@@ -118,7 +125,7 @@ class LimitChange(ListedWrite[Budget]):
             self.subject, self.limit, attempt_id=attempt_id, why_withheld=self.why_withheld
         )
 
-    def judge(self, listing: Listing[Budget]) -> ListVerdict:
+    def judge_listing(self, listing: Listing[Budget]) -> ListVerdict:
         """Return whether the limit is the one wanted, or still the one from before."""
         if not listing.records:
             why = "the platform lists no budget for this agent"
@@ -126,7 +133,7 @@ class LimitChange(ListedWrite[Budget]):
         now = listing.records[0]
         if self._is_wanted(now):
             return ListVerdict(Observation.DONE, now)
-        if _comparable(now) == self.before:
+        if _comparable_limit(now) == self.before:
             return ListVerdict(Observation.UNCHANGED, now)
         why = f"the platform shows {limit_words(now)} where {self.limit:f} was sent"
         return ListVerdict(Observation.UNEXPECTED, now, why)
@@ -138,7 +145,7 @@ class LimitChange(ListedWrite[Budget]):
         return budget.limit is not None and budget.limit.amount == self.limit
 
 
-def _comparable(budget: Budget | None) -> str | None:
+def _comparable_limit(budget: Budget | None) -> str | None:
     """Return the limit in a form that can be compared and stored; None if it isn't known."""
     if budget is None:
         return None

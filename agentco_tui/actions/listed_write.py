@@ -1,4 +1,8 @@
-"""A write whose record is looked for in a list, before it is sent and after."""
+"""The base of writes whose effect is looked for in a list, before they are sent and after.
+
+Creating tasks and companies, cloning and setting limits are such writes: the list is read first,
+then the request is sent, then the list is read until it shows the effect (`write_flow.Write`).
+"""
 
 from __future__ import annotations
 
@@ -27,7 +31,7 @@ class ListVerdict(NamedTuple):
 
 
 class ListedWrite(Write[R], ABC):
-    """Creates and limits: the platform lists what they bring about."""
+    """A write after which the platform lists a new or changed record."""
 
     company: Ref | None = None
     agent: Ref | None = None
@@ -35,7 +39,7 @@ class ListedWrite(Write[R], ABC):
     """Where the store keeps the record."""
 
     @abstractmethod
-    async def listing(self) -> Listing[R]:
+    async def read_listing(self) -> Listing[R]:
         """Read the list."""
 
     @abstractmethod
@@ -45,7 +49,7 @@ class ListedWrite(Write[R], ABC):
         """
 
     @abstractmethod
-    def compare(self, listing: Listing[R] | None) -> Mapping[str, Any] | Outcome:
+    def compare_with_shown(self, listing: Listing[R] | None) -> Mapping[str, Any] | Outcome:
         """Return the details for the journal, or why nothing is to be sent.
 
         `listing` is None if the platform doesn't give the list. If an attempt is in the journal
@@ -53,7 +57,7 @@ class ListedWrite(Write[R], ABC):
         """
 
     @abstractmethod
-    def judge(self, listing: Listing[R]) -> ListVerdict:
+    def judge_listing(self, listing: Listing[R]) -> ListVerdict:
         """Return what a listing shows of whether it came about."""
 
     async def prepare(self) -> Attempt | Outcome:
@@ -61,20 +65,20 @@ class ListedWrite(Write[R], ABC):
         self.remember_store()
         listing: Listing[R] | None = None
         try:
-            listing = await self.listing()
+            listing = await self.read_listing()
         except ApiError as error:
             is_list_refused = error.sent is Sent.NO
             if not is_list_refused or isinstance(error, KeyRejected | NotAllowed):
                 return self.unsent(Reason.UNREAD_BEFORE, cause=error.sentence, error=error)
-        details = self.compare(listing)
+        details = self.compare_with_shown(listing)
         if isinstance(details, Outcome):
             return details
         return self.new_attempt(company=self.company, agent=self.agent, details=details)
 
-    async def check(self) -> Check[R]:
+    async def read_effect(self) -> Check[R]:
         began = self.services.clock.monotonic()
         try:
-            judgement = self.judge(await self.listing())
+            judgement = self.judge_listing(await self.read_listing())
         except ApiError as error:
             return Check(
                 observation=Observation.FAILED, began=began, error=error, why=error.sentence

@@ -1,5 +1,6 @@
-"""What became of a write, as data; `outcome_words.py` turns it into sentences.
+"""The outcome of a write, as data; `outcome_words.py` turns it into sentences.
 
+A write is one request that changes the platform: an approval, a new task or company, a new limit.
 An outcome claims no more than what was read, or what the platform clearly answered.
 """
 

@@ -160,11 +160,14 @@ def outcome_sentence(outcome: Outcome) -> SafeText:
     if outcome.approved_here_before:
         sentence += " (approved from this machine before)"
     if outcome.journal_trouble is not None:
-        sent = "" if outcome.known_by is KnownBy.HERE else "it was sent, and "
+        sent = ""
+        if outcome.known_by is not KnownBy.HERE:
+            sent = "it was sent, and "
         sentence += f" ({sent}only the note of this is missing: {outcome.journal_trouble})"
     if outcome.resumed is not None:
-        age = outcome.resumed.age
-        when = "" if age is None else f" of {fmt.ago(age)}"
+        when = ""
+        if outcome.resumed.age is not None:
+            when = f" of {fmt.ago(outcome.resumed.age)}"
         sentence = f"the attempt{when} that was left unsettled: {sentence}"
     return plain(sentence)
 
@@ -193,18 +196,18 @@ def approved_later(outcome: Outcome) -> SafeText:
     """
     resolution = outcome.resolution
     decided_at = resolution.decided_at if resolution is not None else None
-    moment = decided_at or Moment(_now(outcome))
+    moment = decided_at or Moment(_outcome_time(outcome))
     return plain(f"approved after all, at {fmt.clock(moment, moment.at)}")
 
 
 # ---- the phrases in braces
 
 
-def _now(outcome: Outcome) -> float:
+def _outcome_time(outcome: Outcome) -> float:
     return outcome.at or 0.0
 
 
-def _decision(outcome: Outcome) -> str:
+def _decision_word(outcome: Outcome) -> str:
     if outcome.resolution is None:
         return "decided"
     return str(outcome.resolution.decision)
@@ -219,11 +222,11 @@ def _by_whom(outcome: Outcome) -> str:
     if resolution.decided_by:
         words += f" by {resolution.decided_by}"
     if resolution.decided_at is not None:
-        words += f", {fmt.ago(_now(outcome) - resolution.decided_at.at)}"
+        words += f", {fmt.ago(_outcome_time(outcome) - resolution.decided_at.at)}"
     return words
 
 
-def _status(outcome: Outcome) -> str:
+def _status_word(outcome: Outcome) -> str:
     if isinstance(outcome.record, Task) and outcome.record.status:
         return outcome.record.status
     return "waiting"
@@ -240,7 +243,7 @@ def _shown_as(outcome: Outcome) -> str:
     return f"the platform shows it as “{status}”{by}"
 
 
-def _effect(outcome: Outcome) -> str:
+def _effect_words(outcome: Outcome) -> str:
     """Return what a create, a clone or a new limit did."""
     if outcome.verb is Verb.SET_LIMIT and outcome.limit is not None:
         return f"the monthly limit is {outcome.limit:f} now"
@@ -249,7 +252,7 @@ def _effect(outcome: Outcome) -> str:
     return f"created: {safe(outcome.record.id)}"
 
 
-def _differences(outcome: Outcome) -> str:
+def _difference_words(outcome: Outcome) -> str:
     sentences = [str(each.sentence) for each in outcome.differences[:MOST_DIFFERENCES]]
     others = len(outcome.differences) - MOST_DIFFERENCES
     if others > 0:
@@ -269,14 +272,14 @@ def _record_id(outcome: Outcome) -> str:
     return safe(outcome.record.id)
 
 
-def _refusal(outcome: Outcome) -> str:
+def _refusal_prefix(outcome: Outcome) -> str:
     """Return "refused: …; " to begin a sentence with; empty if this request was not refused."""
     if outcome.refusal is None:
         return ""
-    return f"{_refused(outcome)}; "
+    return f"{_refused_words(outcome)}; "
 
 
-def _refused(outcome: Outcome) -> str:
+def _refused_words(outcome: Outcome) -> str:
     return f"refused: {outcome.refusal}"
 
 
@@ -285,17 +288,17 @@ _PHRASES: Final[Mapping[str, Callable[[Outcome], str]]] = {
     "by_whom": _by_whom,
     "cause": lambda outcome: outcome.cause or "",
     "colon_cause": lambda outcome: f": {outcome.cause}" if outcome.cause else "",
-    "decision": _decision,
-    "differences": _differences,
-    "effect": _effect,
+    "decision": _decision_word,
+    "differences": _difference_words,
+    "effect": _effect_words,
     "limit_now": _limit_now,
     "old_status": lambda outcome: outcome.old_status or "",
     "record_id": _record_id,
-    "refusal": _refusal,
-    "refused": _refused,
+    "refusal": _refusal_prefix,
+    "refused": _refused_words,
     "seconds": lambda outcome: f"{outcome.seconds or 0.0:g}",
     "shown_as": _shown_as,
-    "status": _status,
+    "status": _status_word,
     "verb_done": lambda outcome: "approved" if outcome.verb is Verb.APPROVE else "changed",
 }
 

@@ -1,4 +1,8 @@
-"""Finds out what became of attempts that an earlier run left without an outcome."""
+"""Finds out the outcomes of attempts that an earlier run of the program left open in the journal.
+
+An attempt is the journal's note of a write that was about to be sent. Nothing is sent here: the
+right kind of `Write` reads the platform until it is known whether the write was applied.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +20,7 @@ from agentco_tui.actions.write_flow import Write
 from agentco_tui.model import Ref
 
 
-async def recover(services: Services, attempt: Attempt) -> Outcome | None:
+async def recover_attempt(services: Services, attempt: Attempt) -> Outcome | None:
     """Find out by reading what became of an attempt that was left behind; nothing is sent.
 
     Returns None for an attempt whose verb only a newer version knows.

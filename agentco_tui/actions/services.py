@@ -52,7 +52,7 @@ class Timing(msgspec.Struct, frozen=True, kw_only=True):
             pause = min(self.ceiling, pause * 2)
 
 
-def _ignore() -> None:
+def _ignore_change() -> None:
     """Do nothing."""
 
 
@@ -64,16 +64,18 @@ class Permissions:
     def __init__(self, read_only: SafeText | None = None) -> None:
         self.off = read_only
         self.missing: dict[Verb, SafeText] = {}  # what was refused, so that another key is needed
-        self.on_change: Callable[[], object] = _ignore
-        """Called when the result of `denied` may have changed."""
+        self.on_change: Callable[[], object] = _ignore_change
+        """Called when the result of `why_denied` may have changed."""
 
-    def denied(self, verb: Verb) -> SafeText | None:
+    def why_denied(self, verb: Verb) -> SafeText | None:
         """Return why a write would be refused, for the user; None if it may be tried."""
         return self.off or self.missing.get(verb)
 
-    def refused(self, verb: Verb, error: NotAllowed) -> None:
+    def note_refused(self, verb: Verb, error: NotAllowed) -> None:
         """Remember that the platform refused a write with 403."""
-        words = f": {error.platform_message}" if error.platform_message else ""
+        words = ""
+        if error.platform_message:
+            words = f": {error.platform_message}"
         self.missing[verb] = plain(
             f"this key may not {verb} (403{words}); ask its owner for the permission"
         )
@@ -87,7 +89,7 @@ class Permissions:
 
 
 class Services:
-    """One for each open profile. Whoever opened the journal closes it."""
+    """What the writes of one open profile share. Whoever opened the journal closes it."""
 
     def __init__(
         self,
@@ -117,7 +119,7 @@ class Services:
         # slow disk.
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="journal")
 
-    def journaled(self, work: Callable[..., R], *about: Any) -> asyncio.Future[R]:
+    def in_journal_thread(self, work: Callable[..., R], *about: Any) -> asyncio.Future[R]:
         """Call a method of the journal in its thread, off the event loop. Raises JournalError."""
         if self._closed:
             raise JournalError("this dashboard is ending", "the next start finds out")
@@ -125,12 +127,12 @@ class Services:
 
     async def follow(self) -> OpenAttempts:
         """`Journal.follow` for this platform. Raises JournalError only when the program ends."""
-        return await self.journaled(self.journal.follow, self.origin)
+        return await self.in_journal_thread(self.journal.follow, self.origin)
 
     async def claim(self, attempts: Iterable[Attempt]) -> list[Attempt]:
         """`Journal.claim`; returns nothing while the journal can't be written."""
         try:
-            return await self.journaled(self.journal.claim, tuple(attempts))
+            return await self.in_journal_thread(self.journal.claim, tuple(attempts))
         except JournalError:
             return []
 
@@ -146,4 +148,6 @@ class Services:
 def age_of(time_written: str) -> float | None:
     """Return the seconds since a time in the journal; None if it can't be read."""
     at = seconds_of(time_written)
-    return None if at is None else max(0.0, time.time() - at)
+    if at is None:
+        return None
+    return max(0.0, time.time() - at)

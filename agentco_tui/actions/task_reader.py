@@ -1,7 +1,9 @@
-"""Reads the lists of tasks, and the log, for decisions.
+"""Reads the lists of tasks, and the activity log, for decisions.
 
-It sends its own requests, which wait for no poll. Where the screen shows the same company, what was
-read also goes into the store, so that the screen shows what the decision was based on.
+Before and after each approval the platform is read through `TaskReader`, with requests of its own
+that wait for no poll. Concurrent decisions share reads (`SingleFlight`). Where the screen shows the
+same company, what was read also goes into the store, so that the screen shows what the decision was
+based on.
 """
 
 from __future__ import annotations
@@ -47,7 +49,7 @@ class TaskList(msgspec.Struct, frozen=True, kw_only=True):
     """Why a task that is not in `tasks` may be in the platform's list all the same."""
     error: ApiError | None = None
 
-    def check(self, task_id: str) -> Check[Task]:
+    def check_task(self, task_id: str) -> Check[Task]:
         """Return what this list, as the list of pending tasks, shows of a task."""
         error = self.error
         if error is not None:
@@ -56,8 +58,9 @@ class TaskList(msgspec.Struct, frozen=True, kw_only=True):
             )
         task = self.tasks.get(task_id)
         if task is None:
-            is_absent = self.why is None
-            observation = Observation.DONE if is_absent else Observation.INCOMPLETE
+            observation = Observation.DONE
+            if self.why is not None:
+                observation = Observation.INCOMPLETE
             return Check(observation=observation, began=self.began, why=self.why)
         if task.unwritable is not None:
             return Check(observation=Observation.INCOMPLETE, began=self.began, why=task.unwritable)
@@ -92,8 +95,9 @@ class TaskReader:
         read.
         """
         if (feed, company) not in self._flights:
-            read = self._activity if feed is FeedName.ACTIVITY else partial(self._tasks, feed)
-            once = partial(read, company)
+            once: Callable[[], Awaitable[Any]] = partial(self._read_tasks, feed, company)
+            if feed is FeedName.ACTIVITY:
+                once = partial(self._read_activity, company)
             self._flights[feed, company] = SingleFlight(once, self._poller.clock, self._sleep)
         # Shielded: a caller that is cancelled must not end the read of the others.
         return await asyncio.shield(self._flights[feed, company].next_read(spacing, gather))
@@ -102,7 +106,7 @@ class TaskReader:
         for flight in self._flights.values():
             await flight.close()
 
-    async def _tasks(self, feed: FeedName, company: str | None) -> TaskList:
+    async def _read_tasks(self, feed: FeedName, company: str | None) -> TaskList:
         clock = self._poller.clock
         is_pending = feed is FeedName.PENDING
         began = clock.monotonic()
@@ -136,7 +140,7 @@ class TaskReader:
             return False
         return feed is FeedName.PENDING or self._poller.pace(feed) is not Pace.OFF
 
-    async def _activity(self, company: str | None) -> tuple[Activity, ...]:
+    async def _read_activity(self, company: str | None) -> tuple[Activity, ...]:
         try:
             listing = await self._client.activity(company_id=company, limit=ACTIVITY_LIMIT)
         except ApiError as error:
@@ -149,4 +153,6 @@ def _why_incomplete(listing: Listing[Task]) -> SafeText | None:
     """Why a task that is missing in a listing may be in the platform's list; None if it is not."""
     if not listing.records and listing.shape in _NO_LIST:
         return _BLANK_ANSWER
-    return None if listing.whole else _INCOMPLETE_LIST
+    if listing.whole:
+        return None
+    return _INCOMPLETE_LIST

@@ -1,7 +1,7 @@
-"""Who decided a task that no longer waits, and how.
+"""Finds out who decided a task that no longer waits, and how.
 
-Known from the task's record and from the verbs, outcomes and actors of the platform's log; never
-from texts in the log, because agents write those.
+This is known from the task's record and from the verbs, outcomes and actors of the platform's log;
+never from texts in the log, because agents write those.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _NOT_DECIDED_WORDS: Final = frozenset(
     {"request", "requested", "requires", "required", "need", "needs", "needed", "awaiting"}
     | {"pending", "waiting", "not", "failed", "un"}
 )
-"""A verb with one of these tells of no decision: "approval requested", "not approved"."""
+"""A verb with one of these words tells of no decision: "approval requested", "not approved"."""
 _DECISION_BY_STATE: Final = {
     TaskState.APPROVED: TaskDecision.APPROVED,
     TaskState.REJECTED: TaskDecision.REJECTED,

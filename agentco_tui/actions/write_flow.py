@@ -1,10 +1,14 @@
 """The one flow of every write: read, compare, write ahead, send once, reconcile.
 
-A write is in the journal, on disk, before it is sent; it is sent at most once, and only while the
-read before it is fresh (`read_age.py`) and the store knows nothing newer. Both are checked when the
-bytes leave, on a connection that is ready; if they don't hold, it is read and compared again.
-If the answer leaves open what happened, reads go on until one settles it, and the outcome claims
+A write is one request that changes the platform: an approval, a new task or company, a new limit.
+It is in the journal, on disk, before it is sent; it is sent at most once, and only while the read
+before it is fresh (`read_age.py`) and the store knows nothing newer. Both are checked when the
+bytes leave, on a connection that is ready; if one does not hold, it is read and compared again.
+If the answer leaves open what happened, reads go on until one settles it, and the `Outcome` claims
 no more than what was read. What differs between the writes is in the subclasses of `Write`.
+
+An `Attempt` is the journal's entry before a write is sent, `Settled` the one about its outcome; a
+`Check` is what one read shows, and its `Observation` says whether that is the write's effect.
 """
 
 from __future__ import annotations
@@ -30,7 +34,7 @@ from agentco_tui.actions.evidence import (
     Check,
     Observation,
     WriteAnswer,
-    clarity,
+    answer_kind_of,
 )
 from agentco_tui.actions.fingerprint import Difference
 from agentco_tui.actions.journal import InFlight, Overtaken, Unsettled
@@ -68,7 +72,7 @@ CREATING: Final = frozenset({Verb.CREATE_TASK, Verb.CREATE_COMPANY, Verb.CLONE_C
 
 
 class SettledAfter(Enum):
-    """For how long reads must show the same until it counts."""
+    """For how long reads must show the same observation until it counts."""
 
     AT_ONCE = auto()
     STILL_PENDING = auto()  # `Timing.still_pending`
@@ -141,7 +145,7 @@ class Write(ABC, Generic[R]):
 
     reads_after_no: ClassVar[bool] = False  # whether a clear no is followed by a read
     reads_after_conflict: ClassVar[bool] = False
-    """Whether a read shows after a 409 that it came about all the same."""
+    """Whether a 409 is followed by a read, which may show that the write took effect after all."""
     fields: Sequence[str] = ()  # the names of the form's fields
     texts: Sequence[str | None] = ()  # texts of the subject besides its title
     limit: Decimal | None = None  # the monthly limit that is wanted
@@ -164,7 +168,7 @@ class Write(ABC, Generic[R]):
 
     @abstractmethod
     async def prepare(self) -> Attempt | Outcome:
-        """Read and compare. Return what to write down (`new_attempt`), or why nothing is sent.
+        """Read and compare. Return the journal's entry (`new_attempt`), or why nothing is sent.
 
         Sets `read_began`. Called again, with the attempt in the journal, if the read before has
         become too old.
@@ -175,11 +179,11 @@ class Write(ABC, Generic[R]):
         """Send it, once, and pass `why_withheld` on to the transport."""
 
     @abstractmethod
-    async def check(self) -> Check[R]:
-        """Read once whether it came about."""
+    async def read_effect(self) -> Check[R]:
+        """Read once whether the write has taken effect."""
 
     @abstractmethod
-    def restore(self, attempt: Attempt) -> None:
+    def restore_attempt(self, attempt: Attempt) -> None:
         """Restore from an attempt in the journal what is needed to reconcile it."""
 
     @abstractmethod
@@ -190,7 +194,7 @@ class Write(ABC, Generic[R]):
 
     @abstractmethod
     def update_store(self, outcome: Outcome) -> None:
-        """Put what was found into the store; the next poll would bring the same."""
+        """Put the record of an outcome into the store; the next poll would bring the same."""
 
     def named_ids(self) -> Iterable[str | None]:
         """The ids of records that the request names, in its path or its body."""
@@ -201,15 +205,18 @@ class Write(ABC, Generic[R]):
         return ()
 
     def recheck(self) -> Outcome | None:
-        """Return why it is not to be sent after all, by what the store knows; reads nothing."""
+        """Return why it must not be sent after all, by what the store knows; reads nothing."""
         return None
 
     # ---- the flow
 
     async def run(self, on_progress: OnProgress = ignore_progress) -> Outcome:
-        """Do all of it. This may take as long as the platform can't be reached."""
+        """Run the whole flow. This may take as long as the platform can't be reached."""
         self.on_progress = on_progress
-        return await self.post() or await self.reconcile()
+        unsent = await self.post()
+        if unsent is not None:
+            return unsent
+        return await self.reconcile()
 
     async def post(self) -> Outcome | None:
         """The first half: read, compare, write ahead, send once.
@@ -217,7 +224,7 @@ class Write(ABC, Generic[R]):
         Returns the outcome if nothing was sent; None if `reconcile` is to find it.
         """
         services = self.services
-        denied = services.permissions.denied(self.verb)
+        denied = services.permissions.why_denied(self.verb)
         if denied is not None:
             return self.unsent(Reason.WRITING_OFF, cause=denied, is_writing_off=True)
         not_writable = refusal(self.named_ids(), self.named_records())
@@ -241,7 +248,7 @@ class Write(ABC, Generic[R]):
         if unsent is not None:
             return await self.record_outcome(unsent)
         if isinstance(self.answer.error, NotAllowed):
-            services.permissions.refused(self.verb, self.answer.error)
+            services.permissions.note_refused(self.verb, self.answer.error)
         return None
 
     async def _write_ahead(self) -> Attempt | Outcome:
@@ -251,13 +258,13 @@ class Write(ABC, Generic[R]):
         services = self.services
         for _ in range(MOST_OVERTAKINGS):
             self.on_progress(Step.READING)
-            mark = await services.journaled(services.journal.mark, services.origin)
+            mark = await services.in_journal_thread(services.journal.mark, services.origin)
             services.decision_client.connect_ahead()
             attempt = await self.prepare()
             if isinstance(attempt, Outcome):
                 return attempt
             with suppress(Overtaken):
-                begun = await services.journaled(services.journal.begin, attempt, mark)
+                begun = await services.in_journal_thread(services.journal.begin, attempt, mark)
                 self.attempt_id = begun.attempt
                 return begun
         return self.unsent(Reason.KEEPS_CHANGING)
@@ -314,14 +321,14 @@ class Write(ABC, Generic[R]):
         return replace(outcome, resumed=ResumedAttempt(age=age))
 
     def resume(self, attempt: Attempt) -> Self:
-        """From here on, reconcile an attempt at the same that was left behind; nothing is sent."""
+        """Turn this into the reconciliation of an earlier attempt at the same; nothing is sent."""
         self.resumed_attempt = attempt
         self.attempt_id = attempt.attempt
         self.is_sent = True
         self.verb = Verb(attempt.verb)
         self.subject = attempt.subject
         self.title = safe(attempt.title) or self.title
-        self.restore(attempt)
+        self.restore_attempt(attempt)
         return self
 
     async def _send_once(self, attempt_id: str) -> WriteAnswer[R]:
@@ -332,7 +339,7 @@ class Write(ABC, Generic[R]):
             error.platform_message = self.without_echo(error.platform_message)
             error.fields = tuple(field for field in error.fields if self.without_echo(field[1]))
             return WriteAnswer(
-                kind=clarity(error),
+                kind=answer_kind_of(error),
                 message=error.platform_message or error.sentence,
                 platform_words=error.platform_message,
                 error=error,
@@ -364,12 +371,14 @@ class Write(ABC, Generic[R]):
 
     def without_echo(self, words: SafeText | None) -> SafeText | None:
         """Return the platform's words; None if they only repeat what a user or an agent wrote."""
-        said = _letters(words or "")
-        own = [_letters(text) for text in (self.title, *self.texts) if text]
-        own += [_letters(name) + text for name in self.fields for text in own]
+        said = _letters_of(words or "")
+        own = [_letters_of(text) for text in (self.title, *self.texts) if text]
+        own += [_letters_of(name) + text for name in self.fields for text in own]
         is_cut = (words or "").endswith("…")
         is_echo = said in own or (is_cut and any(text.startswith(said) for text in own))
-        return None if is_echo else words
+        if is_echo:
+            return None
+        return words
 
     # ---- what became of it
 
@@ -381,7 +390,7 @@ class Write(ABC, Generic[R]):
         """
         answer = self.answer
         if answer.kind is AnswerKind.FORBIDDEN:
-            denied = self.services.permissions.denied(self.verb)
+            denied = self.services.permissions.why_denied(self.verb)
             return self.outcome(
                 OutcomeKind.NOT_ALLOWED,
                 Reason.FORBIDDEN,
@@ -394,12 +403,14 @@ class Write(ABC, Generic[R]):
         reads_after_this = self.reads_after_no or (is_conflict and self.reads_after_conflict)
         if answer.kind is AnswerKind.NO and not reads_after_this:
             return await self.conclude(None)
-        step = Step.UNKNOWN if answer.kind is AnswerKind.LOST else Step.CONFIRMING
+        step = Step.CONFIRMING
+        if answer.kind is AnswerKind.LOST:
+            step = Step.UNKNOWN
         settled_after = _settled_after(answer)
         first_seen: dict[Observation, float] = {}
         for pause in self.services.timing.pauses():
             self.on_progress(step)
-            check = await self.check()
+            check = await self.read_effect()
             observation = check.observation
             if observation is not Observation.FAILED:
                 # A read that shows something else starts the time again; a failed one does not.
@@ -468,11 +479,13 @@ class Write(ABC, Generic[R]):
         It is known by a read if not given otherwise, or by nothing having been sent if there is no
         attempt in the journal.
         """
+        if known_by is None:
+            known_by = KnownBy.READ if self.attempt_id else KnownBy.HERE
         return Outcome(
             verb=self.verb,
             kind=kind,
             reason=reason,
-            known_by=known_by or (KnownBy.READ if self.attempt_id else KnownBy.HERE),
+            known_by=known_by,
             subject=self.subject if record is None else record.id,
             title=self.title,
             at=self.services.clock.now(),
@@ -487,7 +500,7 @@ class Write(ABC, Generic[R]):
         """Make the outcome of a write of which nothing was sent."""
         return self.outcome(OutcomeKind.NOT_SENT, reason, KnownBy.HERE, **facts)
 
-    def differing(self, record: R, found: tuple[Difference, ...]) -> Outcome:
+    def changed_outcome(self, record: R, found: tuple[Difference, ...]) -> Outcome:
         """Make the outcome of a subject that differs from what the user saw."""
         return self.outcome(
             OutcomeKind.CHANGED,
@@ -535,7 +548,7 @@ class Write(ABC, Generic[R]):
         )
 
     async def record_outcome(self, outcome: Outcome) -> Outcome:
-        """Write an outcome into the journal, and return it; with `journal_trouble` if that failed.
+        """Write an outcome into the journal and return it, with `journal_trouble` if that failed.
 
         Does nothing if there is no attempt in the journal.
         """
@@ -543,19 +556,20 @@ class Write(ABC, Generic[R]):
             return outcome
         services = self.services
         try:
-            settled = self._settled(outcome, outcome.attempt_id)
-            await asyncio.shield(services.journaled(services.journal.finish, settled))
+            settled = self._settled_entry(outcome, outcome.attempt_id)
+            await asyncio.shield(services.in_journal_thread(services.journal.finish, settled))
         except JournalError as trouble:
             return replace(outcome, journal_trouble=trouble.why)
         return outcome
 
-    def _settled(self, outcome: Outcome, attempt_id: str) -> Settled:
+    def _settled_entry(self, outcome: Outcome, attempt_id: str) -> Settled:
         """Return the journal's entry about an outcome."""
         answer = self.answer
+        status: int | None = None
         if answer.error is not None:
             status = answer.error.status
-        else:
-            status = answer.receipt.http_status if answer.receipt is not None else None
+        elif answer.receipt is not None:
+            status = answer.receipt.http_status
         created = outcome.record if outcome.verb in CREATING else None
         resolution = outcome.resolution
         settled = Settled(
@@ -592,7 +606,8 @@ def _settled_after(answer: WriteAnswer[Any]) -> Mapping[Observation, SettledAfte
             return _AFTER_NO
 
 
-def _letters(text: str) -> str:
+def _letters_of(text: str) -> str:
+    """Return the letters and digits of a text, with their case folded, for comparisons."""
     return "".join(filter(str.isalnum, text.casefold()))
 
 

@@ -1,4 +1,4 @@
-"""Whether the process that wrote a line of the journal still lives.
+"""Tells whether the process that wrote a line of the journal is still alive.
 
 Each process that writes keeps a file of its own locked (flock) in a folder beside the journal; the
 kernel releases the lock however the process ends. A pid would not do: pids are reused, and mean

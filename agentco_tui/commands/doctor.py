@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from agentco_tui import __version__
-from agentco_tui.actions.journal_lines import histories, seconds_of
+from agentco_tui.actions.journal_lines import attempt_histories, seconds_of
 from agentco_tui.actions.outcome import GOOD, OutcomeKind
 from agentco_tui.api.errors import KeyRejected, NotAllowed
 from agentco_tui.api.origin import platform_of
@@ -91,7 +91,7 @@ def last_write_permissions(settings: Settings) -> dict[str, tuple[str, str | Non
     last_writes: dict[str, tuple[str, str | None]] = {}
     origin = platform_of(str(settings.base_url))  # the address, always spelt the same way
     with suppress(OSError), (state_folder() / "journal.jsonl").open("rb") as file:
-        for attempt, outcomes in histories(file):
+        for attempt, outcomes in attempt_histories(file):
             operation = WRITE_OPERATIONS.get(attempt.verb)
             if operation is None or not outcomes:
                 continue

@@ -20,7 +20,7 @@ import msgspec
 from agentco_tui.actions.journal import Journal
 from agentco_tui.actions.journal_digest import find_damage
 from agentco_tui.actions.journal_errors import JournalDamagedError
-from agentco_tui.actions.journal_lines import Attempt, Settled, histories, seconds_of
+from agentco_tui.actions.journal_lines import Attempt, Settled, attempt_histories, seconds_of
 from agentco_tui.cli.arguments import UsageError
 from agentco_tui.commands.command_output import Exit, print_json, print_lines, print_to_stderr
 from agentco_tui.config import Arguments
@@ -73,7 +73,7 @@ def print_journal(path: Path, *, as_json: bool, since: float | None) -> int:
     """
     try:
         with path.open("rb") as file:
-            for attempt, outcomes in histories(file):
+            for attempt, outcomes in attempt_histories(file):
                 at = seconds_of(attempt.time)
                 if since is not None and at is not None and at < since:
                     continue

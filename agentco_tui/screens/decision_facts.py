@@ -75,7 +75,7 @@ async def read_precedents(dashboard: DashboardContext, tasks: Sequence[Task]) ->
     journal: list[Earlier] = []
     approved_here: dict[str, TaskLife] = {}
     with suppress(JournalError):
-        journal = await dashboard.services.journaled(
+        journal = await dashboard.services.in_journal_thread(
             dashboard.services.journal.latest, workspace.origin
         )
     for earlier in journal:

@@ -228,7 +228,7 @@ class MainScreen(BaseFrame):
         denied: dict[str, str] = {}
         for command in COMMANDS:
             if command.verb:
-                reason = permissions.denied(Verb(command.verb))
+                reason = permissions.why_denied(Verb(command.verb))
                 if reason:
                     denied[command.id] = reason
         if permissions.off:

@@ -30,12 +30,12 @@ async def follow_journal(frame: BaseFrame) -> None:
     while True:
         try:
             found = await dashboard.services.follow()
-            if await dashboard.services.journaled(snoozes.sync):
+            if await dashboard.services.in_journal_thread(snoozes.sync):
                 dashboard.needs_refresh.start(frame)
         except JournalError as error:
             frame.say(f"{signs.warning} {error.sentence}", bad=True)
             return
-        dashboard.decisions.follow(found.elsewhere)
+        dashboard.decisions.follow_attempts(found.elsewhere)
         left_open = await dashboard.services.claim(found.left) if found.left else []
         if left_open:
             work = partial(frame.dialogs.recover_attempts, left_open)

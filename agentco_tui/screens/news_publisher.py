@@ -55,7 +55,7 @@ class NewsPublisher:
     def _on_change(self, change: Change) -> None:
         dashboard = self._dashboard
         workspace = self._workspace
-        to_read_again = dashboard.decisions.take(change)
+        to_read_again = dashboard.decisions.take_change(change)
         with self._frame.app.batch_update():
             needs_follow_log = workspace.outlook.log_of is None
             if needs_follow_log or change.feed not in (FeedName.ACTIVITY, FeedName.TASKS):

@@ -104,11 +104,11 @@ async def test_a_403_marks_the_right_as_missing(platform: EmbeddedPlatform, path
         assert again.kind is OutcomeKind.NOT_SENT
         assert again.is_writing_off
         assert len(user.sends()) == 1
-        assert user.services.permissions.denied(Verb.CREATE_TASK) is None
-        why = user.services.permissions.denied(Verb.APPROVE) or ""
+        assert user.services.permissions.why_denied(Verb.CREATE_TASK) is None
+        why = user.services.permissions.why_denied(Verb.APPROVE) or ""
         assert re.search(r"\(403: [^)]+\)", why), "with the platform's own words"
         user.services.permissions.key_changed()
-        assert user.services.permissions.denied(Verb.APPROVE) is None
+        assert user.services.permissions.why_denied(Verb.APPROVE) is None
 
 
 async def test_read_only_sends_nothing(platform: EmbeddedPlatform, path: Path) -> None:
@@ -117,7 +117,7 @@ async def test_read_only_sends_nothing(platform: EmbeddedPlatform, path: Path) -
         found, _ = await approved(user, (await user.pending())[0])
         assert found.kind is OutcomeKind.NOT_SENT
         assert outcome_sentence(found) == "writing is off: --read-only"
-        assert rights.denied(Verb.SET_LIMIT) is not None
+        assert rights.why_denied(Verb.SET_LIMIT) is not None
         assert user.sends() == []
 
 

@@ -461,10 +461,10 @@ async def test_decisions_of_another_dashboard(platform: EmbeddedPlatform, path: 
         decisions.subscribe(changed.append)
 
         async def follow() -> list[Step]:
-            decisions.follow((await user.services.follow()).elsewhere)
+            decisions.follow_attempts((await user.services.follow()).elsewhere)
             return [known.step for task in tasks if (known := decisions.by_task.get(task.id))]
 
-        decisions.tell(tasks[3], Step.SENDING)
+        decisions.record_progress(tasks[3], Step.SENDING)
         mark = other.journal.mark()
         for number, task in enumerate(tasks):
             other.journal.begin(
@@ -511,13 +511,13 @@ async def test_a_task_that_no_list_has_is_told(platform: EmbeddedPlatform, path:
             verb="approve", subject="tsk_1", agent_name="Scout",
         )  # fmt: skip
         other.journal.begin(left, other.journal.mark())
-        decisions.follow((await user.services.follow()).elsewhere)
+        decisions.follow_attempts((await user.services.follow()).elsewhere)
         [known] = decisions.open
         assert (known.task.id, known.task.title, known.task.company) == ("tsk_1", "tsk_1", None)
         assert known.task.agent == Ref(name=plain("Scout"))
-        ours = decisions.tell(known.task, known.step)
+        ours = decisions.record_progress(known.task, known.step)
         assert (known.elsewhere, ours.elsewhere) == ("a1", None)
-        assert decisions.tell(known.task, ours.step) is ours
+        assert decisions.record_progress(known.task, ours.step) is ours
         assert decisions.by_task.get("tsk_2") is None
 
 
@@ -528,25 +528,27 @@ async def test_what_leaves_late_is_read_again_what_comes_back_is_over(
     for kind in OutcomeKind:
         for attempt_id in ("a1", None):
             decisions = Decisions(user.services)
-            decisions.tell(task, Step.SENDING)
+            decisions.record_progress(task, Step.SENDING)
             left = Change(FeedName.PENDING, removed=(task.id,))
             back = Change(FeedName.PENDING, added=(task.id,))
-            assert decisions.take(left) == decisions.take(back) == []
+            assert decisions.take_change(left) == decisions.take_change(back) == []
             assert decisions.by_task.get(task.id) is not None, "it is under way"
             outcome = Outcome(
                 verb=Verb.APPROVE, kind=kind, subject=task.id, title=task.title,
                 reason=Reason.RECORDED, known_by=KnownBy.READ, attempt_id=attempt_id,
             )  # fmt: skip
-            decisions.tell(task, outcome)
+            decisions.record_progress(task, outcome)
             known = decisions.by_task.get(task.id)
             assert known is not None
             assert (known in decisions.open) is (outcome.kind not in GOOD)
-            assert decisions.take(Change(FeedName.TASKS, removed=(task.id,))) == []
+            assert decisions.take_change(Change(FeedName.TASKS, removed=(task.id,))) == []
             late = kind in NOT_CARRIED_OUT
-            found = decisions.take(left)
+            found = decisions.take_change(left)
             assert found == ([known] if late and attempt_id else [])
             assert decisions.waited_at.get(task.id) is not None
-            decisions.take(back)
+            decisions.take_change(back)
             assert decisions.waited_at.get(task.id) is None
             assert (decisions.by_task.get(task.id) is None) is (kind in ENDED_WAITING)
-    assert decisions.take(Change(FeedName.PENDING, added=("tsk_x",), removed=("tsk_y",))) == []
+    assert (
+        decisions.take_change(Change(FeedName.PENDING, added=("tsk_x",), removed=("tsk_y",))) == []
+    )

@@ -20,7 +20,7 @@ from agentco_tui.actions.batch_summary import (
     total_costs,
     type_of,
 )
-from agentco_tui.actions.decisions import Decisions, Hold
+from agentco_tui.actions.decisions import Decisions, UndoWindow
 from agentco_tui.actions.outcome import GOOD, OutcomeKind, Step
 from agentco_tui.actions.outcome_words import outcome_sentence
 from agentco_tui.demo.connection import ClientConnection
@@ -442,38 +442,38 @@ class Steps(Clock):
 
 async def test_it_lasts_as_long_as_was_said() -> None:
     steps = Steps()
-    hold = Hold(2.0, steps, steps.sleep)
-    assert hold.left() == 2.0
+    hold = UndoWindow(2.0, steps, steps.sleep)
+    assert hold.seconds_left() == 2.0
     assert await hold.wait()
     assert 1_002.0 <= steps.at < 1_002.1
     for _ in range(2):
-        assert hold.left() == 0.0
+        assert hold.seconds_left() == 0.0
         assert not hold.take_back(), "too late"
         steps.at += 60.0
 
 
 async def test_none_at_all() -> None:
     steps = Steps()
-    assert await Hold(0.0, steps, steps.sleep).wait()
+    assert await UndoWindow(0.0, steps, steps.sleep).wait()
     assert steps.sleeps == []
 
 
 async def test_it_is_taken_back_before_and_while_it_runs() -> None:
     steps = Steps()
-    before = Hold(2.0, steps, steps.sleep)
+    before = UndoWindow(2.0, steps, steps.sleep)
     assert before.take_back()
     assert not await before.wait()
     assert steps.sleeps == []
-    hold = Hold(2.0, steps, steps.sleep)
-    steps.after = lambda: hold.left() > 1.0 or hold.take_back()
+    hold = UndoWindow(2.0, steps, steps.sleep)
+    steps.after = lambda: hold.seconds_left() > 1.0 or hold.take_back()
     assert not await hold.wait()
-    assert hold.left() == 0.0
+    assert hold.seconds_left() == 0.0
     assert not hold.take_back(), "once"
 
 
 async def test_taken_back_ends_a_sleep_that_would_not() -> None:
     steps = Steps()
-    hold = Hold(2.0, steps, lambda _: asyncio.Event().wait())  # type: ignore[arg-type, return-value]
+    hold = UndoWindow(2.0, steps, lambda _: asyncio.Event().wait())  # type: ignore[arg-type, return-value]
     waiting = asyncio.create_task(hold.wait())
     await asyncio.sleep(0)
     assert hold.take_back()
@@ -482,11 +482,11 @@ async def test_taken_back_ends_a_sleep_that_would_not() -> None:
 
 async def test_it_begins_anew_after_the_process_was_stopped() -> None:
     steps = Steps()
-    hold = Hold(2.0, steps, steps.sleep)
+    hold = UndoWindow(2.0, steps, steps.sleep)
     left: list[float] = []
 
     def stop_once() -> None:
-        left.append(hold.left())
+        left.append(hold.seconds_left())
         if len(left) == 8:
             steps.stopped_for = 60.0
 
@@ -498,7 +498,7 @@ async def test_it_begins_anew_after_the_process_was_stopped() -> None:
 
 async def test_a_stop_too_short_to_be_known_costs_next_to_nothing() -> None:
     steps = Steps()
-    hold = Hold(2.0, steps, steps.sleep)
+    hold = UndoWindow(2.0, steps, steps.sleep)
     steps.stopped_for = 0.7
     assert await hold.wait()
     assert sum(steps.sleeps) >= 1.7

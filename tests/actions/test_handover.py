@@ -6,7 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from agentco_tui.actions.handover import MOST_LINES, as_code, markdown, sent_from_here
+from agentco_tui.actions.handover import MOST_LINES, as_code, handover_markdown, sent_from_here
 from agentco_tui.actions.journal import Earlier
 from agentco_tui.actions.journal_lines import Attempt, Settled
 from agentco_tui.history.changes_since import ChangeEvent, Section
@@ -71,7 +71,9 @@ def test_each_chapter_is_told_and_bounded() -> None:
         Section(safe("Alerts"), [], safe("no alert came or went")),
         Section(safe("Newly waiting"), [long] * 5_000),
     ]
-    text = markdown(safe("prod, all companies"), safe("of https://p.example"), chapters, NOW)
+    text = handover_markdown(
+        safe("prod, all companies"), safe("of https://p.example"), chapters, NOW
+    )
     assert len(text) < 12_000
     lines = text.splitlines()
     assert lines[0] == "# Hand-over: `prod, all companies`"

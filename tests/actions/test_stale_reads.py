@@ -196,14 +196,14 @@ async def test_a_set_reads_again_what_has_become_old(
         clock.suspended += SUSPENDED
 
     suspended = once_at(Step.SENDING, suspend)
-    tell = batch.tell
+    tell = batch.record_progress
 
     def watched(task: Task, progress: Step | Outcome) -> None:
         tell(task, progress)
         if isinstance(progress, Step):
             suspended(progress)
 
-    batch.tell = watched  # type: ignore[method-assign]
+    batch.record_progress = watched  # type: ignore[method-assign]
     await batch.run()
     assert user.sends(changed_id) == []
     kinds = {item.task.id: item.outcome.kind for item in batch.items if item.outcome}

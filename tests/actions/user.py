@@ -15,7 +15,7 @@ from agentco_tui.actions.journal import Journal
 from agentco_tui.actions.journal_lines import Attempt, Settled, from_line
 from agentco_tui.actions.limit_change import LimitChange
 from agentco_tui.actions.outcome import OnProgress, Outcome, ignore_progress
-from agentco_tui.actions.recovery import recover
+from agentco_tui.actions.recovery import recover_attempt
 from agentco_tui.actions.services import Permissions, Services, Timing
 from agentco_tui.api.client import Client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
@@ -74,7 +74,7 @@ class User:
     async def recover(self, attempt: Attempt) -> Outcome:
         """Settle what was left behind."""
         [claimed] = await self.services.claim([attempt])
-        found = await recover(self.services, claimed)
+        found = await recover_attempt(self.services, claimed)
         assert found is not None
         return found
 

@@ -128,10 +128,10 @@ async def test_what_ranks_first_is_shown_however_many_needs_there_are(
         waits = {task.id: task for task in store.pending}
         in_queue = [need.record.id for need in found.ranked(len(waits)) if need.record.id in waits]
         late = next(task_id for task_id in reversed(in_queue) if f"task:{task_id}" not in shown)
-        s.dashboard.decisions.tell(waits[late], Step.SENDING)
+        s.dashboard.decisions.record_progress(waits[late], Step.SENDING)
         s.dashboard.needs_refresh.start(s.main)
         assert f"task:{late}" in [need.key for need in found.shown]
         for task in [*waits.values()][-6:]:
-            s.dashboard.decisions.tell(task, Step.SENDING)
+            s.dashboard.decisions.record_progress(task, Step.SENDING)
         s.dashboard.needs_refresh.start(s.main)
         assert first in [need.key for need in found.shown]

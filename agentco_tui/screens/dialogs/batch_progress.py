@@ -99,7 +99,7 @@ class BatchProgress(Dialog[bool]):
             yield Paragraph(plain(f"{signs.good} taken back: nothing was sent"), Tone.GOOD)
             return
         if batch.phase is BatchPhase.HELD:
-            words = f"it begins in {ceil(batch.hold.left())} s"
+            words = f"it begins in {ceil(batch.hold.seconds_left())} s"
             yield warning(f"{signs.warning} nothing is sent yet: {words}")
             return
         yield from self._progress_items()

@@ -36,7 +36,7 @@ from agentco_tui.actions.outcome import (
     Verb,
 )
 from agentco_tui.actions.outcome_words import sentence_with_platform_words
-from agentco_tui.actions.recovery import recover
+from agentco_tui.actions.recovery import recover_attempt
 from agentco_tui.config import Switch
 from agentco_tui.keys.commands import COMMANDS_BY_ID
 from agentco_tui.keys.places import Place
@@ -136,7 +136,7 @@ class DialogRouter:
     def _check_permission(self, verb: Verb) -> bool:
         """Return whether a write may be tried; if not, say why."""
         permissions = self._dashboard.permissions
-        reason = permissions.denied(verb)
+        reason = permissions.why_denied(verb)
         if reason is None:
             return True
         advice = None
@@ -208,7 +208,7 @@ class DialogRouter:
 
         def reached(step: Step) -> None:
             before = decisions.by_task.get(task.id)
-            decisions.tell(task, step)
+            decisions.record_progress(task, step)
             is_new = before is None or before.step is not step
             if is_new and step is Step.UNKNOWN:
                 title = self._workspace.scope.title_with_company(task.title, task)
@@ -217,7 +217,7 @@ class DialogRouter:
 
         if await decisions.hold(task):
             outcome = await Approval(self._dashboard.services, task).run(reached)
-            decisions.tell(task, outcome)
+            decisions.record_progress(task, outcome)
             self.show_outcome(outcome)
             self._return_to_unsent(task, outcome, position)
 
@@ -343,7 +343,7 @@ class DialogRouter:
         was_refused = before.kind not in DOUBTFUL and before.kind is not OutcomeKind.GONE
         outcome = await approval.read_after_leaving(before.attempt_id, was_refused=was_refused)
         if outcome is not None:
-            self._dashboard.decisions.tell(decision.task, outcome)
+            self._dashboard.decisions.record_progress(decision.task, outcome)
             self.show_outcome(outcome)
 
     async def recover_attempts(self, attempts: Sequence[Attempt]) -> None:
@@ -352,18 +352,18 @@ class DialogRouter:
         counts: Counter[OutcomeKind] = Counter()
 
         async def settle(attempt: Attempt) -> None:
-            outcome = await recover(self._dashboard.services, attempt)
+            outcome = await recover_attempt(self._dashboard.services, attempt)
             if outcome is None:
                 return
             counts[outcome.kind] += 1
             if attempt.verb == Verb.APPROVE:
-                decisions.tell(task_of(attempt), outcome)
+                decisions.record_progress(task_of(attempt), outcome)
             if len(attempts) <= MOST_NOTICES:
                 self.show_outcome(outcome)
 
         for attempt in attempts:
             if attempt.verb == Verb.APPROVE:
-                decisions.tell(task_of(attempt), Step.UNKNOWN)
+                decisions.record_progress(task_of(attempt), Step.UNKNOWN)
         number = "1 write" if len(attempts) == 1 else f"{fmt.count(len(attempts))} writes"
         words = f"{number} of an earlier run had no outcome: reading what became of them"
         self._say(f"{signs.unknown} {words}", bad=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Final
 
-from agentco_tui.actions.handover import markdown
+from agentco_tui.actions.handover import handover_markdown
 from agentco_tui.attention.need_words import sentence_of, words_of
 from agentco_tui.attention.needs_model import FEEDS
 from agentco_tui.attention.snooze import LONGEST_NOTE, Snooze
@@ -139,7 +139,7 @@ async def handover_of(frame: BaseFrame, since: float) -> str:
     subject = joined([safe(workspace.profile, 60), scope], ", ")
     written = f"{fmt.moment(Moment(now), full=True)}, of {safe(workspace.origin, 100)}"
     shift = f"the shift since {fmt.moment(Moment(since))} ({fmt.duration(now - since)})"
-    return markdown(subject, plain(f"{written}; {shift}"), sections, now)
+    return handover_markdown(subject, plain(f"{written}; {shift}"), sections, now)
 
 
 def _state_lines(dashboard: DashboardContext) -> list[SafeText]:

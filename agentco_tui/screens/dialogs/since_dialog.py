@@ -77,7 +77,7 @@ async def read_changes(frame: BaseFrame, since: float) -> list[Section]:
         log_read_at = began_at(store.freshness[FeedName.ACTIVITY], workspace.clock)
         past = slice_of_log(tuple(store.activity), since, log_read_at, why_incomplete)
     services = frame.dashboard.services
-    journal = await services.journaled(services.journal.latest, workspace.origin)
+    journal = await services.in_journal_thread(services.journal.latest, workspace.origin)
     clock_skew = now - time.time()
     sent = sent_from_here(journal, since, clock_skew)
     limits = workspace.settings.alerts
