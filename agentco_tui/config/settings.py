@@ -27,7 +27,7 @@ from agentco_tui.config.declaration import (
     declared_settings,
 )
 from agentco_tui.keys.commands import UNBOUND, Command
-from agentco_tui.keys.places import PLACE_OF
+from agentco_tui.keys.places import SCREEN_OF_KIND
 from agentco_tui.model import AgentState, Severity, TaskState
 from agentco_tui.reading.mapping import AS_SENT, OPEN, ProfileMapping
 from agentco_tui.text import safe
@@ -337,7 +337,7 @@ class OwnCommand(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def command(self) -> Command:
         """The entry of the command table, with the screens that can show such a record."""
-        place, *more_places = dict.fromkeys(PLACE_OF[kind] for kind in self.scope)
+        place, *more_places = dict.fromkeys(SCREEN_OF_KIND[kind] for kind in self.scope)
         if self.scope != ("company",):
             more_places.append("overview")
         return Command(

@@ -14,7 +14,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
-from agentco_tui.keys.places import PLACE_OF, SCREENS
+from agentco_tui.keys.places import SCREEN_OF_KIND, SCREENS
 from agentco_tui.reading.field_path import FieldPathError, parse_field_path
 from agentco_tui.reading.mapping import NULL, UNITS
 from agentco_tui.text.patterns import lazy_pattern
@@ -372,7 +372,7 @@ def words_by_state(records: str, states: Iterable[str]) -> dict[str, Validator[A
     return table
 
 
-_RECORD_KINDS = tuple(PLACE_OF)
+_RECORD_KINDS = tuple(SCREEN_OF_KIND)
 _record_kind = one_of("a kind of record", _RECORD_KINDS)
 
 

@@ -1,9 +1,14 @@
-"""The table of commands: what the user can do, by which key, on which screen, and what it runs.
+"""The table of commands: each has an id, default keys, the screens it works on, and an action.
 
-Bindings, footer, palette, help, the check of `[keys]` in the config file, what is dimmed because
-it would be refused, and the test of the README are all made from it.
-No Textual here: key names are plain strings in Textual's spelling ("slash", "ctrl+p"), several
-for one command are separated by commas.
+Key bindings, footer, command palette, help screen, the check of `[keys]` in the config file and a
+test of the manual are derived from `COMMANDS`. An action is a Textual action string: "approve"
+calls `action_approve` of the screen or widget that has the binding, "app.leave" that of the app.
+Textual is not imported: key names are strings in its spelling ("slash", "ctrl+p"); several keys of
+one command are separated by commas.
+
+Words of the table: a *view* is a list with saved filter, columns and sort order from the settings;
+a *need* is an entry of the Overview's list of what needs the operator; to *snooze* hides one for a
+while; the *company in scope* is the only one whose records are shown.
 """
 
 from __future__ import annotations
@@ -15,13 +20,13 @@ import msgspec
 from agentco_tui.keys.places import SCREENS, Place
 
 UNBOUND = "unbound"
-"""The key of a command that has none: a name that no terminal sends."""
+"""The key of a command that has none: a key name that no terminal sends."""
 
 RESERVED_KEYS = ("ctrl+a", "ctrl+b", "ctrl+d", "ctrl+k", "ctrl+s", "ctrl+z")
-"""Keys that tmux, screen, vim and shells own; nothing may be bound to them."""
+"""Keys that tmux, GNU screen, vim and shells use; no command may be bound to them."""
 
 LEAVING_KEYS = ("ctrl+c", "ctrl+q")
-"""Keys that leave whatever is open; nothing else receives them."""
+"""Keys that close the topmost dialog, or else the program; no command may be bound to them."""
 
 
 SHOWN_KEYS = {
@@ -38,36 +43,48 @@ SHOWN_KEYS = {
     "left_square_bracket": "[",
     "right_square_bracket": "]",
 }
-"""Keys that are shown by another name than Textual's."""
+"""How keys are shown to the user, by Textual's name; others are shown by that name."""
 
 
 class Command(msgspec.Struct, frozen=True):
     """One thing that the user can do."""
 
-    id: str  # what `[keys]` calls it
-    keys: str  # the default keys, in Textual's names, parted by commas
-    label: str  # a word or two for the footer
-    tooltip: str  # a sentence for the help
+    id: str
+    """Its name in `[keys]` of the config file."""
+    keys: str
+    """The default keys, by Textual's names, separated by commas."""
+    label: str
+    """One or two words for the footer."""
+    tooltip: str
+    """A sentence for the help screen."""
     where: Place
     run: str
-    """The action, as Textual writes it, on the screen or the frame that has the key; `form(…)` is
-    one of `dialogs.form_definitions.FORMS`."""
-    also: tuple[Place, ...] = ()  # further places in which the same key does the same
-    over: str | None = None  # the id of the command whose key this one replaces where it works
-    fixed: bool = False  # True if `[keys]` may not change it
+    """The action, as a Textual action string. `form(ID)` opens one of the forms in
+    `screens.dialogs.form_definitions.FORMS`."""
+    also: tuple[Place, ...] = ()
+    """Further places where the same key runs the same action."""
+    over: str | None = None
+    """The id of a command whose key this one takes over, in the places where it works."""
+    fixed: bool = False
+    """Whether the user cannot change its keys."""
     verb: str | None = None
-    """What it writes, by the word of `actions`: it is dimmed while that would be refused."""
-    operation: str | None = None  # the platform's operation that it asks for
-    cursor: bool = False  # True if the table itself does it, not the screen around it
+    """The value of `actions.Verb` for a command that writes to the platform. The command is dimmed
+    while the platform would refuse that."""
+    operation: str | None = None
+    """The operation of the platform's REST API that it needs."""
+    cursor: bool = False
+    """Whether the table widget runs the action, and not the screen around it."""
 
     @property
     def places(self) -> frozenset[Place]:
-        """All the screens in which it works; dialogs count as one."""
-        return frozenset(
-            place
-            for one in (self.where, *self.also)
-            for place in (SCREENS if one in ("every", "table") else (one,))
-        )
+        """All places where it works; "every" and "table" stand for all screens."""
+        places: set[Place] = set()
+        for place in (self.where, *self.also):
+            if place in ("every", "table"):
+                places.update(SCREENS)
+            else:
+                places.add(place)
+        return frozenset(places)
 
 
 # fmt: off
@@ -218,28 +235,40 @@ FOOTER: Mapping[Place, tuple[str, ...]] = {
     "activity": ("activity.follow", "activity.filters", "activity.export", "list.open"),
 }
 """The commands that the footer of each screen shows, the most important first."""
-FOR_A_LINE = frozenset(
-    [
-        *("tasks.approve", "tasks.trace", "tasks.mark", "list.open", "agents.limit"),
-        *("budget.limit", "overview.snooze", "companies.scope", "companies.clone"),
-    ]
+NEED_A_RECORD = frozenset(
+    {
+        "tasks.approve",
+        "tasks.trace",
+        "tasks.mark",
+        "list.open",
+        "agents.limit",
+        "budget.limit",
+        "overview.snooze",
+        "companies.scope",
+        "companies.clone",
+    }
 )
-"""Those of the footer that need a line under the cursor."""
+"""Commands of the footer that need a record under the cursor, and are dimmed without one."""
 FOOTER_EVERYWHERE = ("list.filter", "list.sort", "app.go_to", "app.help", "app.quit")
 
-COMMANDS_BY_ID: Mapping[str, Command] = {binding.id: binding for binding in COMMANDS}
+COMMANDS_BY_ID: Mapping[str, Command] = {command.id: command for command in COMMANDS}
 
 
 def keys_of(binding_id: str, rebound: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the keys that a command has now, by Textual's names; none if it is unbound.
+    """Return the keys of a command, by Textual's names; none if it is unbound.
 
-    `rebound` is `Settings.keys`. Raises KeyError for an id that is in neither it nor `COMMANDS`.
+    `rebound` has the keys that the user changed, by command id (`Settings.keys`). Raises KeyError
+    for an id that is neither there nor in `COMMANDS`.
     """
-    text = rebound.get(binding_id) or COMMANDS_BY_ID[binding_id].keys
-    return () if text == UNBOUND else tuple(text.split(","))
+    keys = rebound.get(binding_id) or COMMANDS_BY_ID[binding_id].keys
+    if keys == UNBOUND:
+        return ()
+    return tuple(keys.split(","))
 
 
 def shown_key(binding_id: str, rebound: Mapping[str, str]) -> str:
-    """Return the first of a command's keys as it is shown; "" if it has none."""
-    first = next(iter(keys_of(binding_id, rebound)), "")
-    return SHOWN_KEYS.get(first, first)
+    """Return the first key of a command as it is shown to the user; "" if it has none."""
+    keys = keys_of(binding_id, rebound)
+    if not keys:
+        return ""
+    return SHOWN_KEYS.get(keys[0], keys[0])

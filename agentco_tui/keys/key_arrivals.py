@@ -1,18 +1,21 @@
-"""When keys came from the terminal, and which of them were pressed alone.
+"""Records when keys came from the terminal, to tell which of them were pressed alone.
+
+`KeyArrivals` is filled by the thread that reads the terminal (`textual_patches.driver`) and asked
+by the confirmation dialogs.
 
 A `y` that confirms something must have been pressed as an answer, so it must come alone: no
 other key in the same read, and none within `QUIET` seconds before or after it. Text that is
 pasted without brackets (GNU screen's own paste), typed by a macro, or delivered late by a stalled
 line comes as a burst, and so do the repeats of a key that is held down.
 
-The thread that reads the terminal records what it read and when; handlers run later, by how much
-depends on the load, so their times decide nothing. A read only says that its keys came after the
-terminal was last seen to be empty and before the read ended. Both bounds are kept, and two keys
-count as apart only if even the closest times that the bounds allow are `QUIET` apart. A reader that
-was kept waiting by other programs therefore refuses a `y`, and never accepts one too many.
+The times are those of the reads; event handlers run later, by a delay that depends on the load. All
+that is known of a key is that it came after the terminal was last seen to be empty and before the
+read ended. Both bounds are kept, and two keys count as apart only if they were `QUIET` seconds
+apart at any times within these bounds. So a reader that is delayed by other programs may refuse a
+`y` that was pressed alone, and never accepts one that was not.
 
-Keys, also unknown ones, and text pasted with brackets, count. Reports of the mouse or the focus and
-the terminal's answers are sent without a key being pressed: they neither count nor cancel.
+Unknown keys and bracketed pastes count as keys. Reports of mouse and focus, and the terminal's
+answers to queries, do not: the terminal sends them without a key being pressed.
 """
 
 from __future__ import annotations
@@ -24,9 +27,9 @@ from threading import Lock
 from time import monotonic
 from typing import Final
 
-QUIET: Final = 0.08  # seconds before and after a key in which no other may come
-MARGIN: Final = 0.001  # seconds to wait longer than `QUIET`, so that one wait is enough
-MOST_READS: Final = 256  # reads that are remembered; a key of an older one doesn't count as alone
+QUIET: Final = 0.08  # seconds before and after a key in which no other key may come
+MARGIN: Final = 0.001  # seconds added to a wait of `QUIET`, so that one wait is enough
+MOST_READS: Final = 256  # reads that are remembered; a key of an older one counts as a burst
 
 
 class Arrival(Enum):
@@ -35,22 +38,23 @@ class Arrival(Enum):
     ALONE = auto()
     BURST = auto()
     UNDECIDED = auto()
-    """It is too early to say: one may still come within `QUIET`."""
+    """It is too early to tell: another key may still come within `QUIET` seconds."""
 
 
 class _Read:
-    """One read that brought keys."""
+    """One read of the terminal that brought keys."""
 
-    def __init__(self, at: float, *, alone: bool) -> None:
-        self.at = at
-        self.alone = alone
+    def __init__(self, ended_at: float, *, is_alone: bool) -> None:
+        self.ended_at = ended_at
+        self.is_alone = is_alone
 
 
 class KeyArrivals:
-    """The latest reads of the terminal that brought keys. May be used by several threads.
+    """The latest reads of the terminal that brought keys. Safe for use by several threads.
 
-    All times are those of `clock`, in seconds. Without a reader (`watched` is false: in a headless
-    app, or with another driver), every key counts as a read of its own at the time of its event.
+    All times are those of `clock`, in seconds. `watched` says whether a reader records its reads.
+    If none does (in a headless app, or with another driver), every key counts as a read at the time
+    of its event.
     """
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
@@ -63,8 +67,8 @@ class KeyArrivals:
 
     @property
     def wait(self) -> float:
-        """Seconds to wait for input from now on, to see that no key follows the last one; 0 if that
-        was seen already.
+        """Seconds for which the reader must wait for input, to see that no key follows the last
+        one; 0 if that was seen already.
         """
         with self._lock:
             if self._empty_at - self._last_key_at >= QUIET:
@@ -72,42 +76,48 @@ class KeyArrivals:
             return max(0.0, self._last_key_at + QUIET - self._clock()) + MARGIN
 
     def record_empty(self, at: float) -> None:
-        """Record that at that time the terminal held no key that had not been read."""
+        """Record that at a time the terminal had no input left to read."""
         with self._lock:
             self._empty_at = max(self._empty_at, at)
 
     def record_keys(self, count: int, at: float) -> None:
-        """Record that a read which ended at that time brought so many keys and pastes."""
+        """Record that a read which ended at `at` brought `count` keys and pastes."""
         with self._lock:
             self._record(count, not_before=self._empty_at, at=at)
 
     def record_event(self, at: float) -> None:
-        """Record a key event made at that time; does nothing if a reader records its reads."""
+        """Record a key event of that time; does nothing if a reader records its reads."""
         if not self.watched:
             with self._lock:
                 self._record(1, not_before=at, at=at)
 
     def _record(self, count: int, *, not_before: float, at: float) -> None:
-        apart = not_before - self._last_key_at >= QUIET
-        if self._reads and not apart:
-            self._reads[-1].alone = False
-        self._reads.append(_Read(at, alone=apart and count == 1))
+        is_apart = not_before - self._last_key_at >= QUIET
+        if self._reads and not is_apart:
+            self._reads[-1].is_alone = False
+        self._reads.append(_Read(at, is_alone=is_apart and count == 1))
         self._last_key_at = at
 
     def came_together(self, first_at: float, second_at: float) -> bool:
-        """Whether the keys of the reads that ended at these times came within `QUIET` seconds."""
+        """Return whether two reads, by the times at which they ended, were less than `QUIET` apart.
+
+        False if one of them is not remembered.
+        """
         with self._lock:
-            known_times = {read.at for read in self._reads}
-        are_known = first_at in known_times and second_at in known_times
-        return are_known and second_at - first_at < QUIET
+            read_times = {read.ended_at for read in self._reads}
+        are_remembered = first_at in read_times and second_at in read_times
+        return are_remembered and second_at - first_at < QUIET
 
     def arrival_of(self, at: float) -> Arrival:
-        """Return how the key of the read that ended at that time came."""
+        """Return how the key came that was read by the read which ended at `at`."""
         with self._lock:
-            read = next((read for read in reversed(self._reads) if read.at == at), None)
-            if read is None or not read.alone:
+            reads = [read for read in self._reads if read.ended_at == at]
+            if not reads or not reads[-1].is_alone:
                 return Arrival.BURST
-            empty_at = self._empty_at if self.watched else self._clock()
-            if read is self._reads[-1] and empty_at - at < QUIET:
+            quiet_until = self._clock()
+            if self.watched:
+                quiet_until = self._empty_at
+            is_latest = reads[-1] is self._reads[-1]
+            if is_latest and quiet_until - at < QUIET:
                 return Arrival.UNDECIDED
             return Arrival.ALONE

@@ -1,14 +1,15 @@
-"""Names of keys: converts what users write to the names that Textual uses; without Textual.
+"""Converts the names of keys that users write in `[keys]` to the names that Textual uses.
 
-"?" and "question_mark", "esc" and "escape", "shift+s" and "S" are one key each. Textual compares a
-keymap's names letter by letter, so they have to be in its own spelling before they reach it.
+"?" and "question_mark", "esc" and "escape", "shift+s" and "S" are one key each. Textual compares
+key names literally, so they must be in its spelling. Textual itself is not imported, so that
+`config check` starts fast.
 """
 
 from __future__ import annotations
 
 import unicodedata
 
-_RENAMED = {
+_TEXTUAL_NAMES = {
     "solidus": "slash",
     "reverse_solidus": "backslash",
     "commercial_at": "at",
@@ -16,7 +17,8 @@ _RENAMED = {
     "plus_sign": "plus",
     "low_line": "underscore",
 }
-_SAME_KEY = {
+"""Textual's names of characters that it does not call by their Unicode name."""
+_SYNONYMS = {
     "esc": "escape",
     "pgup": "pageup",
     "pgdn": "pagedown",
@@ -25,17 +27,21 @@ _SAME_KEY = {
     "ctrl+m": "enter",
     "ctrl+left_square_bracket": "escape",
 }
+"""Other names of keys, with Textual's name."""
 MODIFIERS = ("alt", "ctrl", "hyper", "meta", "shift", "super")
 
 
 def _character_name(character: str) -> str:
-    """Textual's name of one character: itself for a letter or a digit, else its Unicode name."""
+    """Return Textual's name of one character: a letter or digit itself, else its Unicode name.
+
+    "" for a character without a name.
+    """
     if character == " ":
         return "space"
     if character.isalnum():
         return character
     name = unicodedata.name(character, "").lower().replace("-", "_").replace(" ", "_")
-    return _RENAMED.get(name, name)
+    return _TEXTUAL_NAMES.get(name, name)
 
 
 _NAMED = frozenset(
@@ -58,38 +64,46 @@ def key_name(text: str) -> str | None:
     text = text.strip()
     if len(text) == 1:
         return _character_name(text) or None
-    *modifiers, base = text.split("+") if not text.endswith("++") else (*text[:-2].split("+"), "+")
-    modifiers = [modifier.strip().lower() for modifier in modifiers]
-    base = base.strip()
-    if not base or not set(modifiers) <= set(MODIFIERS) or len(set(modifiers)) != len(modifiers):
+    words = text.split("+")
+    if text.endswith("++"):  # the plus key with modifiers: "ctrl++"
+        words[-2:] = ["+"]
+    base = words[-1].strip()
+    modifiers = [word.strip().lower() for word in words[:-1]]
+    has_duplicates = len(set(modifiers)) != len(modifiers)
+    if not base or has_duplicates or not set(modifiers) <= set(MODIFIERS):
         return None
     if len(base) == 1:
         if modifiers == ["shift"] and base.isalpha():
             return base.upper()
-        name = _character_name(base.lower() if modifiers else base)
+        if modifiers:
+            base = base.lower()
+        name = _character_name(base)
     else:
-        name = _SAME_KEY.get(base.lower(), base.lower())
+        name = _SYNONYMS.get(base.lower(), base.lower())
         if name not in _NAMED:
             return None
     if not name:
         return None
-    whole = "+".join((*sorted(modifiers), name))
-    return _SAME_KEY.get(whole, whole)
+    full_name = "+".join((*sorted(modifiers), name))
+    return _SYNONYMS.get(full_name, full_name)
 
 
 def key_names(text: str) -> tuple[list[str], list[str]]:
-    """Return the names of the keys in a comma-separated list, without duplicates, and the words
-    that are no key.
+    """Return the names of the keys in a comma-separated list, and the words that name no key.
 
-    A lone "," is the comma key. An empty text has no keys.
+    The names have no duplicates. A lone "," is the comma key. An empty text has no keys.
     """
-    words = [text] if text.strip() == "," else text.split(",")
+    words = text.split(",")
+    if text.strip() == ",":
+        words = [text]
     names: list[str] = []
-    wrong: list[str] = []
+    unknown_words: list[str] = []
     for word in words:
-        name = "space" if word == " " else key_name(word)
+        name = key_name(word)
+        if word == " ":
+            name = "space"
         if name is None and word.strip():
-            wrong.append(word.strip())
+            unknown_words.append(word.strip())
         elif name is not None and name not in names:
             names.append(name)
-    return names, wrong
+    return names, unknown_words

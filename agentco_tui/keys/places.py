@@ -1,4 +1,7 @@
-"""The places in which keys work. Nothing is imported here, because `--help` needs the screens."""
+"""The places where a key works, and the screen that lists each kind of record.
+
+Nothing heavy is imported, because `--help` lists the screens.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +20,12 @@ Place = Literal[
     "dialog",
     "replay",
 ]
-"""Where a key works: "table" is any screen with a list, "every" any screen at all, "replay" any
-screen that shows a recording."""
+"""Where a key works: "table" is any screen while its list has the focus, "every" any screen,
+"dialog" any dialog, "replay" any screen of the dashboard on a recording; the others are one screen
+each."""
 
 SCREENS: tuple[Place, ...] = ("overview", "companies", "agents", "tasks", "budget", "activity")
-PLACE_OF: Mapping[str, Place] = {
+SCREEN_OF_KIND: Mapping[str, Place] = {
     "company": "companies",
     "agent": "agents",
     "task": "tasks",
@@ -29,4 +33,4 @@ PLACE_OF: Mapping[str, Place] = {
     "alert": "budget",
     "activity": "activity",
 }
-"""The screen that lists a kind of record."""
+"""The screen that lists each kind of record."""

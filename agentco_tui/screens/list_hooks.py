@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Final, Generic, cast
 from textual.widget import Widget
 
 from agentco_tui.config import ViewSettings
-from agentco_tui.keys.commands import FOOTER, FOR_A_LINE
+from agentco_tui.keys.commands import FOOTER, NEED_A_RECORD
 from agentco_tui.keys.places import Place
 from agentco_tui.live.feeds import ActivityFilter, FeedName, Freshness
 from agentco_tui.model import Company, Record
@@ -232,7 +232,7 @@ class ListHooks(Widget, Generic[R]):
         """
         subject: Record | None = self.subject()
         self._footer_subject = subject
-        not_now = frozenset[str]() if subject is not None else FOR_A_LINE
+        not_now = frozenset[str]() if subject is not None else NEED_A_RECORD
         if (
             limit_agent_id(subject) is None
             or limit_refused(subject, self.workspace.store) is not None

@@ -26,7 +26,7 @@ from agentco_tui.attention.needs import Need, NeedKind
 from agentco_tui.attention.snooze import Snooze
 from agentco_tui.config import ViewSettings
 from agentco_tui.keys.commands import shown_key
-from agentco_tui.keys.places import PLACE_OF
+from agentco_tui.keys.places import SCREEN_OF_KIND
 from agentco_tui.live import insight
 from agentco_tui.live.feeds import NAMES, FeedName, Phase
 from agentco_tui.live.insight import Level
@@ -546,9 +546,8 @@ class OverviewView(TaskLines[Need]):
             case Budget(scope=scope, id=id_):
                 self.frame.go(Destination("budget", f"{scope}:{id_}", is_open=True))
             case record if record is not None:
-                self.frame.go(
-                    Destination(PLACE_OF[type(record).__name__.lower()], record.id, is_open=True)
-                )
+                screen = SCREEN_OF_KIND[type(record).__name__.lower()]
+                self.frame.go(Destination(screen, record.id, is_open=True))
 
     async def _open_read(self, task: Task) -> None:
         """Open a task that no list has until all are read."""

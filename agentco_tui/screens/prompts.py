@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, cast
 
 from agentco_tui.keys.commands import Command, shown_key
-from agentco_tui.keys.places import PLACE_OF, Place
+from agentco_tui.keys.places import SCREEN_OF_KIND, Place
 from agentco_tui.model import Agent, Company, Task
 from agentco_tui.model import format as fmt
 from agentco_tui.screens import targets
@@ -186,7 +186,7 @@ class GoToWords:
             case "profile":
                 frame.dialogs.switch_profile(target.id.partition(" ")[2])
             case kind if target.id:
-                await frame.go(Destination(PLACE_OF[kind], target.id, is_open=True))
+                await frame.go(Destination(SCREEN_OF_KIND[kind], target.id, is_open=True))
             case _:
                 await frame.go(Destination("companies", scope=None))
 
