@@ -1,6 +1,7 @@
 """The dashboard as a Textual app: starts what runs beside the screen, and handles Textual's events.
 
-The screen itself is `MainScreen` (the frame). The app runs the workspace (what is known in memory
+The screen itself is `MainScreen` (the frame: header, tabs, the list of the tab, footer). `KeyApp`
+notes each key press and ends the app. The app runs the workspace (what is known in memory
 of one platform, the service that is watched: polling, history, renewal of the API key) in a worker,
 follows the settings file and the speed of the terminal, shows notices, and leaves. A `Switch` ends
 the app and has another one started for another profile, which is the user's name for a platform
@@ -103,6 +104,7 @@ class DashboardApp(KeyApp):
         self._begun_by = begun_by
         self._reread = reread
         self._notices = Notices()
+        # By the terminal's background. A theme that the user chose is used instead.
         fallback = themes.LIGHT_THEME if is_light() else themes.DEFAULT_THEME
         self._theme_choice = ThemeChoice(self, fallback)
         self._theme_choice.apply(workspace.settings, remembered)
@@ -161,6 +163,7 @@ class DashboardApp(KeyApp):
         recorder = self.workspace.client.transport.recorder
         if recorder is not None:
             self.notify(plain(f"recording to {safe(str(recorder.path), 200)}"), markup=False)
+            # Reports when the recording can't be written, such as to a full disk.
             watch = RecordingWatch(recorder, self._frame.say)
             self.set_interval(1.0, watch.check, name="recording")
 
@@ -171,6 +174,7 @@ class DashboardApp(KeyApp):
             self._warn(off)
         if self._begun_by is not None and self._begun_by.failure is not None:
             self._warn(self._begun_by.failure)
+        # The theme that the user chose last, if its file can't be read.
         theme = self._theme_choice.unreadable(settings, self._remembered)
         if theme is not None:
             self._warn(unreadable_words(theme))
@@ -203,6 +207,7 @@ class DashboardApp(KeyApp):
         self.set_keymap(dict(settings.keys))
         theme = self.theme
         self._remembered = self._frame.remembered()
+        # False if the file of the theme in use has gone.
         if not self._theme_choice.apply_changed(before, settings, self._remembered):
             self._warn(unreadable_words(theme))
         # What needs the user depends on the thresholds in the settings; the views are lists that
@@ -212,7 +217,10 @@ class DashboardApp(KeyApp):
         self._frame.repaint_all()
 
     def check_line_speed(self) -> None:
-        """Paint less while the terminal is slow to take what is written, and say so."""
+        """Paint less (thin) while the terminal is slow to take what is written, and say so.
+
+        `SPEED` has timed all writes since the last check.
+        """
         was_thin = self.dashboard.thin
         is_slow = SPEED.update(SPEED.longest_write())
         self.dashboard.thin = is_slow or self.workspace.settings.thin
@@ -253,7 +261,7 @@ class DashboardApp(KeyApp):
         return await super().turn_comes(event)
 
     async def action_view(self, number: int) -> None:
-        """Show the view with that index in the settings."""
+        """Show the view (a list that the user saved with its filter) with that index."""
         views = self.workspace.settings.views
         if self.main_screen is None:
             return

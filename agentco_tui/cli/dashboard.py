@@ -82,6 +82,7 @@ def run_dashboard(
         snoozes=snoozes_for(settings, folder if is_remembered else None),
         history=history,
     )
+    # The permissions allow no change if the settings say so, or if the folder can't be written.
     dashboard = DashboardContext(
         workspace, folder / JOURNAL_FILE, permissions=write_permissions(settings, folder)
     )
@@ -94,6 +95,7 @@ def run_dashboard(
     app = DashboardApp(dashboard, place, remembered, begun_by, reread)
 
     def keep() -> None:
+        """Save what is remembered; called when the app has ended, also by an error or a signal."""
         if is_remembered and app.main_screen is not None:
             remember(folder / REMEMBERED_FILE, settings.profile, app.main_screen.remembered())
         if history is not None:

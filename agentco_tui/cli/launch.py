@@ -148,6 +148,8 @@ def launch_replay(settings: Settings, recording: Recording) -> int:
 
 def _is_theme_named(settings: Settings) -> bool:
     """Whether the theme does not depend on the terminal's background."""
+    # `theme` is what the user chose last, and `theme_over` the theme that the settings named then:
+    # if they named none, the choice counts whatever the background is.
     last = recall(state_folder() / REMEMBERED_FILE).get(settings.profile, Remembered())
     is_chosen = last.theme is not None and last.theme_over is None
     return is_chosen or bool(settings.theme) or "TEXTUAL_THEME" in os.environ

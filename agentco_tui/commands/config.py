@@ -163,6 +163,7 @@ def _setting_rows(resolved: Resolver) -> list[Row]:
         # The settings that say where the API key is (a file, a command, ...) are one row together.
         if declared.name == KEY_SOURCES[0]:
             rows.append(_api_key_row(resolved))
+        # Repeated: in a table of which there may be several, such as [views.NAME].
         if declared.name in KEY_SOURCES or declared.is_repeated:
             continue
         if declared.field == "keys":

@@ -91,6 +91,7 @@ def last_write_permissions(settings: Settings) -> dict[str, tuple[str, str | Non
     last_writes: dict[str, tuple[str, str | None]] = {}
     origin = platform_of(str(settings.base_url))  # the address, always spelt the same way
     with suppress(OSError), (state_folder() / "journal.jsonl").open("rb") as file:
+        # `GOOD` are the outcomes that say that the change was made.
         for attempt, outcomes in attempt_histories(file):
             operation = WRITE_OPERATIONS.get(attempt.verb)
             if operation is None or not outcomes:

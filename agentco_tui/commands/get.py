@@ -310,6 +310,7 @@ def _feeds(kind: str, arguments: Arguments) -> Sequence[FeedName]:
     """
     if kind != "task" or arguments["id"] is not None:
         return FEEDS[kind]
+    # `fold_word` spells words alike: "In Progress" and "in-progress" are in_progress.
     status = arguments["status"] or WAITING
     if fold_word(status) == WAITING:
         return (FeedName.PENDING,)

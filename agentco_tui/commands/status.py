@@ -182,7 +182,7 @@ def judge(
         pending=unless_failed(FeedName.PENDING, model.queue.count),
         pending_is_least=store.pending.listing.capped or store.pending.listing.more,
         oldest_wait=oldest_wait,
-        needs=model.levels,
+        needs=model.levels,  # the number of needs of each level
         snoozed=len(model.snoozed),
         alerts=alerts,
         budget=budgets[0] if budgets and has_total else None,

@@ -147,6 +147,7 @@ class Tail:
             print_to_stderr(f"{error}; the request is repeated until it is answered")
         self._failures += 1
         refresh = self._workspace.settings.refresh
+        # Longer after each failure in a row, or as long as the platform asks for.
         return after_failure(error, self._failures, refresh, Random())  # noqa: S311 (jitter)
 
     def _print_entry(self, entry: Activity) -> None:

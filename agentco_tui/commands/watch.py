@@ -40,6 +40,7 @@ def run(arguments: Arguments, env: Mapping[str, str]) -> int:
 
 async def _watch(arguments: Arguments, env: Mapping[str, str], workspace: Workspace) -> int:
     settings = workspace.settings
+    # The command to run, as a list of words; it may be empty.
     words = arguments["on_critical"] or settings.notify.on_critical
     # The company as the user wrote it: its id is unknown while the platform does not answer.
     scope = str(settings.company or "")
@@ -48,6 +49,7 @@ async def _watch(arguments: Arguments, env: Mapping[str, str], workspace: Worksp
     memory = NotifiedFile(path, platform_of(workspace.origin), scope, *words)
     remembered = await asyncio.to_thread(memory.load)
     notify = settings.notify
+    # `at_start`: also of what exists already, unless an earlier run has notified of it.
     notifier = Notifier(workspace.outlook, notify, at_start=True, remembered=remembered)
     about = {"AGENTCO_PROFILE": workspace.profile, "AGENTCO_BASE_URL": workspace.origin}
     command = CriticalCommand({**env, **about}, workspace.key.redact)
@@ -66,6 +68,9 @@ async def _watch(arguments: Arguments, env: Mapping[str, str], workspace: Worksp
                 is_complete = first_answers.done()
                 # `outage`: seconds for which a feed must fail before that is reported.
                 await workspace.next_refresh(min(LONGEST_PAUSE, max(1.0, notify.outage / 2)))
+                # What is new since the last call. `ranked_needs` has only the worst tasks, so all
+                # critical ones are passed, too. `asked_since`: for each feed whose answer is
+                # awaited, since when.
                 events = notifier.find_events(
                     workspace.ranked_needs,
                     {feed: workspace.store.freshness[feed] for feed in FEEDS},

@@ -90,7 +90,7 @@ class CompanyScope:
             # Where the setting comes from, such as "config file, config.toml:6".
             source = settings.sources.get("company", "--company")
             words += f" ({source.partition(',')[0]})"
-        key = shown_key("company.unscope", settings.keys)
+        key = shown_key("company.unscope", settings.keys)  # "0", or as the user has bound it
         if key:
             words += f"; {key} shows all companies"
         return plain(words)

@@ -42,7 +42,7 @@ def client_for(
     `attempts` are made for each read, instead of the client's default. `recorder` writes every
     answer to a file. The settings' `mapping` says which of the platform's fields means what.
     """
-    options = dict(settings.transport_options)
+    options = dict(settings.transport_options)  # certificates, proxies, where the key is from
     if attempts is not None:
         options["attempts"] = attempts
     try:
@@ -68,7 +68,7 @@ def history_for(settings: Settings, client: Client, path: Path | None = None) ->
         path or state_folder() / HISTORY_FILE,
         settings.profile,
         str(settings.base_url),
-        redact=client.transport.key.redact,
+        redact=client.transport.key.redact,  # masks the API key in a text
         most_bytes=settings.history_mb * 1_000_000,
     )
 

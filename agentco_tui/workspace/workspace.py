@@ -248,6 +248,7 @@ class Workspace:
 
         Among companies and among agents, the one with the largest spent share comes first.
         """
+        # The query names the company in scope, None for all; `of_company` returns a predicate.
         is_in_scope = of_company(self.store, self.poller.query.company)
         budgets: list[Budget] = []
         for collection in self.store.budgets.values():
