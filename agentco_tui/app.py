@@ -58,12 +58,18 @@ WARNING_SECONDS: Final = 30.0
 
 
 class DashboardApp(KeyApp):
+    """The app of one profile.
+
+    Its screens share a `DashboardContext`: the workspace, and what sends the user's changes.
+    """
+
     TITLE = "agentco-tui"
     ALLOW_SELECT = False
     """Mouse-down on a toast ends the app in Textual 8.2.8 while selecting text is on."""
     ENABLE_COMMAND_PALETTE = False
     """The main screen has a key for its own; Textual's would open over every dialog."""
-    # The class -thin is set while less is painted because the terminal is slow.
+    # The class -thin is set while less is painted because the terminal is slow, -phone on a narrow
+    # terminal.
     CSS = """
     Screen { scrollbar-size-vertical: 1; }
     Toast { padding: 0 1; margin-top: 0; }
@@ -74,7 +80,7 @@ class DashboardApp(KeyApp):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         # With priority, as no dialog and no input would let them through. They have no id: bound to
-        # a letter by `[keys]`, they would act while it is typed.
+        # a letter by the user's settings (`[keys]`), they would act while it is typed.
         Binding("ctrl+z", "suspend_process", "Suspend", show=False, system=True, priority=True),
         Binding("ctrl+c", "leave", "Quit", show=False, system=True, priority=True),
     ]
@@ -123,6 +129,7 @@ class DashboardApp(KeyApp):
 
     def on_mount(self) -> None:
         """Start polling once the first picture is on its way."""
+        # Textual would print tracebacks to the terminal; `TerminalGuard` reports errors.
         self.error_console = Console(file=io.StringIO())
         self.set_keymap(dict(self.workspace.settings.keys))
         self.set_class(self.dashboard.thin, "-thin")

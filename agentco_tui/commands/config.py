@@ -144,7 +144,10 @@ def _say_settings(resolved: Resolver, rows: Sequence[Row]) -> None:
 
 
 def _key_rows(rebound: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return the name, the keys and the purpose of each key binding, with the keys of `rebound`."""
+    """Return the name, the keys and the purpose of each key binding.
+
+    `COMMANDS` has everything that keys of the dashboard do; `rebound` is the user's `[keys]`.
+    """
     return [
         {"name": command.id, "keys": list(keys_of(command.id, rebound)), "does": command.tooltip}
         for command in COMMANDS

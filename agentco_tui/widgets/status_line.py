@@ -134,7 +134,10 @@ def lay_out_line(left: Sequence[Cell], right: Sequence[Cell], width: int) -> tup
 
 
 def changed_columns(before: Sequence[Cell], after: Sequence[Cell]) -> tuple[int | None, int]:
-    """Return the first column that differs and the one behind the last; (None, 0) if none does."""
+    """Return the first column that differs and the one behind the last; (None, 0) if none does.
+
+    Lines of different widths differ from the first column on.
+    """
     old = _columns(before)
     new = _columns(after)
     if len(old) != len(new):
