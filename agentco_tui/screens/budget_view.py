@@ -1,9 +1,13 @@
 """The Budget screen: a gauge for every budget, with the open alerts beside them.
 
-The budgets (the whole platform's, the companies', the agents') are one list. In its default order
-it is a tree: agents below their company, the worst branch on top. `TrendView` is the base of lists
-that also show the last 24 hours; it polls, freezes and filters the rows. The alerts are a second
-table, and the detail shows the record under the cursor of the table that has the focus.
+The platform is the remote service whose companies of AI agents are watched; it sets a budget for
+each of them and raises the alerts. The budgets (its own total, the companies', the agents') are one
+list. In its default order it is a tree: agents below their company, the worst branch on top.
+
+`TrendView`, the base class, filters the rows, shows the last 24 hours, and keeps the rows still
+(frozen) while the user works with them. The alerts are a second table, and the detail shows the
+record under the cursor of the table that has the focus. `poller.query.company` is the id of the
+company that the dashboard is limited to (the scope), or None.
 """
 
 from __future__ import annotations
@@ -38,6 +42,7 @@ from agentco_tui.widgets.text_pane import BlankLine, PaneItem
 from agentco_tui.widgets.tones import Cell, Tone
 
 SUM_WIDTHS: cells.Widths = (10, 9)
+"""The wanted and the least width of a column of money, in terminal cells."""
 SCOPE_RANKS = {scope: rank for rank, scope in enumerate(BUDGET_FEEDS)}
 
 Badness = tuple[Level, Decimal]
@@ -66,9 +71,10 @@ class BudgetView(TrendView[Budget]):
     place = "budget"
     sort = ("level", True)  # a tree; in every other order it is flat
     empty = "no budgets"
+    # The feeds, i.e. the lists read from the platform, whose records are the rows.
     lists = tuple(BUDGET_FEEDS.values())
     prefixes: ClassVar = {feed: f"{scope}:" for scope, feed in BUDGET_FEEDS.items()}
-    beside = (FeedName.ALERTS,)
+    beside = (FeedName.ALERTS,)  # a further feed whose failures the screen reports
     BINDINGS = bindings_of("budget")
     SCOPED_CSS = False  # some rules depend on the size of the screen around the view
     DEFAULT_CSS = """
@@ -143,7 +149,7 @@ class BudgetView(TrendView[Budget]):
         def name_cell(budget: Budget) -> Cell:
             """Return the owner's name: in the tree indented, elsewhere with its company."""
             name = names.budget(budget)
-            if budget.shared_id:
+            if budget.shared_id:  # several different budgets came with this id: shown as a warning
                 return cells.name_cell(budget, name)
             if budget.scope is not BudgetScope.AGENT:
                 return Cell(name)
@@ -280,7 +286,8 @@ class BudgetView(TrendView[Budget]):
             return
         super().show_change(change)
         if self._tree_positions() != self._positions:
-            # A company that has moved takes its agents along.
+            # A company that has moved takes its agents along. The rows are loaded again now, or if
+            # they are frozen, at the end of that.
             self.freezer.request_reload()
 
     def tick(self) -> None:

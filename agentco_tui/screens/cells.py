@@ -6,8 +6,10 @@ for levels, states, priorities and names, and functions that make a `Column` of 
 further keyword arguments are the `ColumnOptions`. `CellContext` holds what cells need besides their
 record; the dashboard has one, as `dashboard.cell_context`.
 
-`signs` are the symbols in use (Unicode or ASCII), `signs.missing` that for a value the platform did
-not send. A `Level` (OK, WARNING, CRITICAL) says how much a record needs attention.
+The platform is the remote service that sends the records (tasks, agents, budgets, …); `Store` keeps
+the newest of them. `signs` are the symbols in use (Unicode or ASCII), `signs.missing` that for a
+value the platform did not send. A `Level` (OK, UNKNOWN, WARNING, CRITICAL) says how much a record
+needs the user. `unit_assumed` marks a sum of money for which no unit was sent (cents or dollars).
 """
 
 from __future__ import annotations
@@ -74,7 +76,7 @@ LEAST_GAUGE = 3
 """Cells below which no gauge is drawn."""
 MOST_GAUGE = 30
 """Cells of the widest gauge."""
-NO_SHARE = Decimal(-1)
+NO_SHARE = Decimal(-1)  # the share is what is spent of the limit, from 0 to 1 and above
 """Sorts budgets without a known share below all others."""
 HIGHEST_ORDINARY_RANK = 2.5
 """Priorities that rank above this are lower than an ordinary one, and are dimmed."""
@@ -184,7 +186,8 @@ def severity_cell(entry: model.Activity) -> Cell:
 def limit_refused(record: object, store: Store) -> SafeText | None:
     """Return why the limit of the agent that a record is about can't be set.
 
-    None if it can, and if the record is about no agent.
+    Usually because its id is ambiguous (`unwritable`, `refusal`). None if it can be set, and if the
+    record is about no agent.
     """
     if isinstance(record, model.Agent | Budget) and record.unwritable is not None:
         return record.unwritable

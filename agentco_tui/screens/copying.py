@@ -1,7 +1,12 @@
 """Copies a record's id, name, JSON, curl command or link to the clipboard, and opens a pager.
 
 The clipboard is reached with a tool such as wl-copy if there is one, else through the terminal's
-escape sequence OSC 52. `frame` is the dashboard that shows messages.
+escape sequence OSC 52. `frame` is the dashboard's main screen, whose `say` shows a message.
+
+A record is one company, agent, task, budget, alert or log entry of the platform, the remote service
+that is watched. Its kind is a word such as "task"; `PATHS[kind]` is the path of the REST endpoint
+that lists records of this kind. `poller.query.company` is the id of the company that the dashboard
+is limited to, or None.
 """
 
 from __future__ import annotations
@@ -60,7 +65,10 @@ class CopyChoice(Dialog[str]):
 
 
 def choose(frame: BaseFrame, record: Record, what: str | None) -> None:
-    """Copy what `what` names, such as "id"; with None ask which part of the record to copy."""
+    """Copy the part of a record that `what` names; with None ask which part to copy.
+
+    `what` is "id" or a letter of `CopyChoice`: n(ame), s(ent fields), j(son), c(url) or l(ink).
+    """
     workspace = frame.workspace
     sent_id = record.sent_id
     name = whole_title(record) if isinstance(record, Task) else name_of(record, workspace.names)
@@ -78,7 +86,7 @@ def choose(frame: BaseFrame, record: Record, what: str | None) -> None:
 
     async def copy_it(letter: str) -> None:
         text = {"id": clipboard_text(sent_id), "n": name, "c": line, "l": link}.get(letter)
-        if letter == "s" and record.shared_id:
+        if letter == "s" and record.shared_id:  # its id does not say which record to ask for
             frame.say(str(record.unwritable), bad=True)
             return
         if letter == "s":
@@ -101,6 +109,7 @@ def choose(frame: BaseFrame, record: Record, what: str | None) -> None:
         if letter:
             start_worker(frame, partial(copy_it, letter), "copy", group="copy")
 
+    # `chosen` ignores None; with None, the dialog calls it with the letter later.
     if what is None:
         frame.app.push_screen(CopyChoice(offered), chosen)
     chosen(what)

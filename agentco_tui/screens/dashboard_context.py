@@ -1,9 +1,13 @@
 """What all screens of one dashboard share: the workspace, the writes, and how cells are drawn.
 
-The `Workspace` is the picture of the platform, which commands without a screen use, too. To it a
-dashboard adds the writes that the user confirms (the journal, the `Decisions` about tasks), what
-cells are drawn from (`CellContext`), and what the user has read. The app makes one
-`DashboardContext` and hands it to the frame, the lists and the dialogs, which call it `dashboard`.
+The platform is the remote service whose companies of AI agents are watched. The `Workspace` has its
+client and what is known of it; commands without a screen use one, too. To it a dashboard adds the
+writes, i.e. changes on the platform that the user confirms: the journal (a file in which each write
+is noted before it is sent), the `Decisions` (approvals of tasks), what cells are drawn from
+(`CellContext`), and what the user has read. The app makes one `DashboardContext` and hands it to
+the main screen, the lists and the dialogs, which call it `dashboard`.
+
+A need is one item of "needs you", the list of what requires the user; a snooze puts one off.
 """
 
 from __future__ import annotations
@@ -28,7 +32,7 @@ def write_permissions(settings: Settings, folder: Path) -> Permissions:
 
     `folder` is the state folder, in which the journal is.
     """
-    off = off_by(settings)
+    off = off_by(settings)  # why the settings forbid all writes, such as `read_only`; else None
     if off is None:
         why = why_not_writable(folder)
         if why is not None:
@@ -55,8 +59,9 @@ class DashboardContext:
     ) -> None:
         """Open the journal, and let the needs leave out tasks that were decided here.
 
-        `permissions` says what may be written, by default everything. `timing` is how long writes
-        are held back, sent and read again, by default as the settings say.
+        `permissions` says what may be written, by default everything. `timing` has all waiting
+        times of writes, in seconds; `hold_one` is the undo window of an approval, the time during
+        which it can be taken back before it is sent (by default the setting `hold`).
         """
         settings = workspace.settings
         self.workspace = workspace
@@ -74,13 +79,14 @@ class DashboardContext:
         self.thin = settings.thin
         """Whether less is painted: by the settings, or while the terminal is slow."""
         self.needs_refresh = NeedsRefresh(workspace.needs)
+        """Works out the list of needs again, when asked to."""
         self.read_digests: dict[str, bytes] = {}
         """Digests of the tasks that were open long enough to count as read, by their ids.
 
         A task whose digest has changed since is shown as unread again.
         """
         workspace.decided_tasks = self._decided_tasks
-        workspace.snoozes.sync()
+        workspace.snoozes.sync()  # read the snoozes from their file, which dashboards share
 
     def _decided_tasks(self) -> list[Task]:
         return [decision.task for decision in self.decisions.open]
@@ -93,4 +99,5 @@ class DashboardContext:
         self.workspace.take_settings(settings)
         self.cell_context.limits = settings.alerts
         self.services.timing = replace(self.services.timing, hold_one=settings.hold)
+        # `off` is why nothing at all may be written; None if writing is on.
         self.permissions.off = self.permissions.off or off_by(settings)

@@ -1,9 +1,12 @@
 """The facts beside the task in the approval dialog: its budgets, and how similar tasks fared.
 
-Both are read while the dialog is open, which waits for neither; lines are reserved for them, so
-that nothing moves when they come. Similar tasks have the same agent and kind of title; how they
-fared (their `Precedent`) comes from the journal of writes, the history file and the activity log.
-A `BudgetImpact` is what approving costs a budget. `dashboard` holds the records and services.
+The dialog asks whether to approve a task of an AI agent, or a set of tasks at once. The facts are
+read while it is open and waits for neither; lines are reserved for them, so that nothing moves when
+they come. Similar tasks have the same agent, and titles that differ only in figures and names (the
+same `likeness_of`); how they fared (their `Precedent`) comes from the journal of what was approved
+from here, the history file (in which polled records are kept) and the platform's activity log. A
+`TaskLife` is what one of these sources tells of a task. A `BudgetImpact` is a budget now and after
+the approval. `dashboard` holds the records and services.
 """
 
 from __future__ import annotations
@@ -63,6 +66,7 @@ MOST_BUDGETS: Final = 2
 LONGEST_NAME: Final = 22
 """Columns of a budget's name."""
 FEEDS: Final = (FeedName.AGENT_BUDGETS, FeedName.COMPANY_BUDGETS)
+"""The lists of the platform that have the budgets."""
 
 
 async def read_precedents(dashboard: DashboardContext, tasks: Sequence[Task]) -> KnownPrecedents:
@@ -72,7 +76,7 @@ async def read_precedents(dashboard: DashboardContext, tasks: Sequence[Task]) ->
     what went wrong.
     """
     workspace = dashboard.workspace
-    journal: list[Earlier] = []
+    journal: list[Earlier] = []  # earlier attempts at writes, with their outcomes if known
     approved_here: dict[str, TaskLife] = {}
     with suppress(JournalError):
         journal = await dashboard.services.in_journal_thread(
@@ -94,7 +98,7 @@ async def read_precedents(dashboard: DashboardContext, tasks: Sequence[Task]) ->
 
     try:
         if workspace.history is None:
-            return await beside(partial(precedents_in, None))
+            return await beside(partial(precedents_in, None))  # in a thread
         return await workspace.history.ask(precedents_in)
     except HistoryError as error:
         return replace(await beside(partial(precedents_in, None)), trouble=safe(str(error)))
@@ -179,6 +183,8 @@ def fared(found: Precedent) -> str:
 def without_similar(known: KnownPrecedents, *, is_set: bool) -> str:
     """Return that no task similar to this one, or to these, is known, and for how long that is
     known: "no earlier task like it in 3 h of history".
+
+    `known.watched` is the number of seconds that the history covers.
     """
     if known.watched >= FIRST_OF_KIND_AFTER:
         return "all are the first of their kind" if is_set else "first of its kind"

@@ -1,8 +1,9 @@
 """Words for the operator's decisions: in a task's row, in its detail and in messages.
 
-A `Decision` is one approval that was started here; its `step` says how far it is and its `outcome`
-how it ended. A resolution is what became of a task that no longer waits, decided here or elsewhere.
-A note is a few words as a cell, short enough for a row.
+A `Decision` is one approval that was started here, in this dashboard; its `step` says how far it is
+and its `outcome` how it ended. `dashboard.decisions` has them by task. A resolution is what became
+of a task that no longer waits, decided here or elsewhere (by someone else). A note is a few words
+as a cell, short enough for a row. The platform is the remote service that has the tasks.
 """
 
 from __future__ import annotations
@@ -56,12 +57,12 @@ def line_note(dashboard: DashboardContext, decision: Decision) -> Cell:
     workspace = dashboard.workspace
     if decision.outcome is not None:
         return _outcome_note(decision.outcome)
-    if decision.step is Step.HELD:
+    if decision.step is Step.HELD:  # in its undo window: nothing is sent yet
         seconds = ceil(dashboard.decisions.hold_left(decision.task.id))
         words = f"approving in {seconds} s {signs.separator} u takes it back"
         return Cell(plain(words), Tone.ACCENT)
     activity = _ACTIVITY[decision.step]
-    if decision.elsewhere is not None:
+    if decision.elsewhere is not None:  # made by another dashboard on this machine
         activity = "in flight from another dashboard"
     words = f"{activity} {int(workspace.clock.monotonic() - decision.since)} s"
     if decision.step is Step.UNKNOWN:
@@ -74,7 +75,7 @@ def _outcome_note(outcome: Outcome) -> Cell:
     match outcome.kind:
         case OutcomeKind.APPROVED_HERE:
             return Cell(plain("approved here"), Tone.GOOD)
-        case OutcomeKind.APPROVED:
+        case OutcomeKind.APPROVED:  # by this attempt or by someone else
             late = (Reason.APPROVED_LATER, Reason.APPROVED_LATER_THOUGH_REFUSED)
             words = approved_later(outcome) if outcome.reason in late else plain("approved")
             return Cell(words, Tone.GOOD)

@@ -6,8 +6,10 @@ platform sent beyond the known ones (`sent_fields`), so that an operator decides
 Texts are never shortened silently: a cut is stated with its size, and characters that can't be
 shown with their field.
 
-An `Item` is a line or block of a text pane (`FieldLine`, `Heading`, `Text`, ...). A `Ref` names
-another record by id, name or both.
+The platform is the remote service that sent the records. A `PaneItem` is a line or block of a text
+pane (`FieldLine`, `Heading`, `Paragraph`, ...). A `Ref` names another record by id, name or both.
+`record.unwritable` says why approvals and changes can't name a record by its id (several came with
+the same one); `record.sent_id` is the id as the platform sent it.
 """
 
 from __future__ import annotations
@@ -55,6 +57,7 @@ MOST_HIDDEN_NAMED: Final = 5
 ESCAPE_LENGTH: Final = 12
 """Cells of an escaped character at most."""
 
+# Amounts are decimals, and are encoded as JSON numbers.
 _encode = msgspec.json.Encoder(decimal_format="number").encode
 
 
@@ -73,7 +76,8 @@ def task_details(
 ) -> list[PaneItem]:
     """Return the title, status, owner and times of a task; `asked_for` returns the rest.
 
-    `resolution` replaces the status of a task that waits: what has become of it meanwhile.
+    `resolution` replaces the status of a task that waits for approval: what has become of it
+    meanwhile, such as "approved elsewhere".
     """
     names = context.names
     is_waiting = insight.waits_for_person(task)
@@ -227,7 +231,7 @@ def details(
     """Return the lines for a task, budget, alert or log entry.
 
     `raw` shows the record as JSON with hidden characters escaped. `resolution` is what has become
-    of a task that left the queue.
+    of a task that left the queue, the list of tasks that wait for approval.
     """
     if isinstance(record, Task):
         items = task_details(record, context, resolution)
@@ -281,6 +285,7 @@ def unknown_fields(record: model.Record, *, raw: bool = False) -> list[PaneItem]
 
 def origins(record: model.Record) -> Iterator[PaneItem]:
     """Yield a line for each value that is shown differently from how it was sent."""
+    # `title_from` is the name of the field that the title was taken from.
     if isinstance(record, Task) and record.title_from not in ("title", "name"):
         yield FieldLine(plain("title"), plain(f"not sent; this is its {record.title_from}"))
     for name in record.__struct_fields__:

@@ -2,6 +2,10 @@
 
 The frame imports the lists, and the dialogs import the frame. So that no file imports itself by way
 of others, each of them knows the next only by the classes in this file.
+
+The platform is the remote service whose companies of AI agents are shown, acted upon with writes
+(approvals, new tasks, …). A place is the name of a screen, such as "tasks"; a view is a list with a
+filter of its own that the settings define.
 """
 
 from __future__ import annotations
@@ -27,25 +31,37 @@ class Dialogs(Protocol):
 
     def choose_columns(self) -> None: ...
 
-    def open_form(self, command_id: str) -> None: ...
+    def open_form(self, command_id: str) -> None:
+        """Open the form of a command, such as "tasks.new"."""
 
-    def show_trace(self, task: Task) -> None: ...
+    def show_trace(self, task: Task) -> None:
+        """Show the steps that an agent took for a task."""
 
-    def show_since(self, line: str = "") -> None: ...
+    def show_since(self, line: str = "") -> None:
+        """Show what happened while the user was away, with the cursor on the line of that key."""
 
-    def switch_profile(self, profile: str, need: str | None = None) -> None: ...
+    def switch_profile(self, profile: str, need: str | None = None) -> None:
+        """Leave for the dashboard of another profile, the user's name for a platform and its key.
 
-    def approve(self, task: Task, note: SafeText | None = None) -> None: ...
+        The cursor goes to the need (an item of the "needs you" list) with this key.
+        """
+
+    def approve(self, task: Task, note: SafeText | None = None) -> None:
+        """Ask whether to approve a task; `note` is a warning shown above it."""
 
     def approve_many(
         self, tasks: Sequence[Task], not_shown: Mapping[str, SafeText] | None = None
-    ) -> None: ...
+    ) -> None:
+        """Ask whether to approve these tasks; `not_shown` says, by id, why the list hides some."""
 
-    def show_outcome(self, outcome: Outcome) -> None: ...
+    def show_outcome(self, outcome: Outcome) -> None:
+        """Show a notice with what became of a write."""
 
-    async def recheck_decision(self, decision: Decision) -> None: ...
+    async def recheck_decision(self, decision: Decision) -> None:
+        """Read again what became of a task that left the list after its approval ended badly."""
 
-    async def recover_attempts(self, attempts: Sequence[Attempt]) -> None: ...
+    async def recover_attempts(self, attempts: Sequence[Attempt]) -> None:
+        """Find out what became of writes that an earlier run left without an outcome."""
 
 
 class FrameInterface:
@@ -55,8 +71,11 @@ class FrameInterface:
     """
 
     prompt: Prompt
+    """The input line in place of the footer, for a filter or for a place to go to."""
     navigation: Navigation
+    """The entries that `esc` goes back to."""
     topics: Topics
+    """The news that lists subscribe to."""
 
     @property
     def dialogs(self) -> Dialogs:

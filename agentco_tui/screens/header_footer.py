@@ -1,9 +1,13 @@
 """What the header, the tabs and the footer show, and the notices above a list.
 
 The functions return cells (texts with a tone), which `MainScreen` and the lists show.
-A feed is one list of records that is polled, and its `Freshness` says when it was last answered and
-how it fails. A need is one thing that requires the operator, such as a task to approve. The scope
-is the company that the dashboard is limited to.
+
+The platform is the remote service that is watched; a profile is the user's name for its address and
+API key. A feed is one list of records that is polled, and its `Freshness` says when it was last
+answered and how it fails: its `Phase` is LOADING, LIVE, STALE (old, after a failure) or FAILED (no
+data yet). A need is one thing that requires the operator, such as a task to approve; the queue is
+the list of tasks that wait. The scope is the company that the dashboard is limited to. A tab is a
+screen, or a view: a list with a filter of its own that the settings define.
 """
 
 from __future__ import annotations
@@ -49,7 +53,7 @@ def header_cells(
         refresh=workspace.settings.refresh,
     )
     right: list[Cell] = []
-    slowed_to = workspace.poller.slowed_to
+    slowed_to = workspace.poller.slowed_to  # seconds between polls while the terminal has no focus
     if slowed_to is not None:
         # On the right, which is never cut for lack of room.
         words = f"{signs.warning} no focus: {fmt.age(slowed_to)}  "
@@ -77,7 +81,7 @@ def _place_cells(dashboard: DashboardContext) -> list[Cell]:
         cells.append(Cell(plain("  read-only"), Tone.ACCENT))
     elif dashboard.permissions.off is not None:
         cells.append(Cell(plain(f"  {signs.warning} writing off"), Tone.WARNING))
-    if dashboard.thin:
+    if dashboard.thin:  # less is painted, because the line to the terminal is slow
         cells.append(Cell(plain("  thin"), Tone.ACCENT))
     return cells
 
@@ -104,7 +108,7 @@ PRODUCTION: Final = re.compile(r"(?i)\b(prod(uction)?|live)\b")
 
 
 class Environment(Cell, frozen=True):
-    """The name of the platform."""
+    """The platform's label or its profile's name, in a colour: shows which one is acted upon."""
 
     filled: Tone | None = None
     """The colour in which whole lines are filled, because it is production; None otherwise."""
@@ -206,7 +210,8 @@ def tab_keys(settings: Settings) -> dict[str, str]:
 
 
 NOT_WHILE_OPEN: Final = ("list.open", "companies.scope", "budget.alerts", "app.back")
-"""Commands of a list that the footer does not repeat while a record is open."""
+"""Commands of a list that the footer does not show once more while a record is open: they are there
+already, or act on the list."""
 LONGEST_REASON: Final = 30
 """Columns of the reason why a command is refused."""
 MOST_WHILE_OPEN: Final = 3
@@ -284,7 +289,8 @@ def misleads(
     """Yield what a list must say so that it does not mislead.
 
     That what was asked for does not exist (`error`), and that a filter hides rows which was set
-    long ago, at the time `since` (0 if unknown), or in an earlier run (`recalled`).
+    long ago, at the time `since` (seconds since 1970, 0 if unknown), or in an earlier run
+    (`recalled`).
     """
     now = workspace.clock.now()
     if error is not None:

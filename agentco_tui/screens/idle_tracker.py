@@ -1,7 +1,9 @@
 """Notices when the user returns after hours without a key, and offers what happened meanwhile.
 
-`MainScreen` calls `check` at every key. The screen that the offered key opens (since_dialog) starts
-at `shift_since`. All times are seconds since 1970 by the platform's clock.
+`MainScreen` calls `check` at every key. The key that the notice offers opens a page of what
+happened on the platform, the remote service that is watched (`since_dialog`); the page starts at
+`shift_since`. All times are seconds since 1970 by the platform's clock, which is known from its
+first answer on.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from agentco_tui.workspace.workspace import Workspace
 
 IDLE_TIMEOUT: Final = 2 * 3_600.0
 """Seconds without a key after which the user counts as absent."""
-SHIFT: Final = 8 * 3_600.0
+SHIFT: Final = 8 * 3_600.0  # as long as an operator's shift
 """Seconds of the past to show if there was no absence."""
 NOTICE_SECONDS: Final = 20.0
 """Seconds for which the notice is shown."""
@@ -36,7 +38,7 @@ class IdleTracker:
 
     @property
     def shift_since(self) -> float:
-        """The time from which on to show what happened."""
+        """The time at which the page of what happened starts."""
         return self.since or self._workspace.clock.now() - SHIFT
 
     def check(self, *, is_active: bool = True) -> SafeText | None:

@@ -1,7 +1,9 @@
 """Follows the journal while the dashboard runs.
 
-The journal is a file with every write to the platform, noted before it is sent. Other dashboards of
-this user append to it too, and earlier runs may have left writes in it whose outcome is unknown.
+The platform is the remote service that is watched; a write is an approval or another change on it.
+The journal is a file in which every write is noted before it is sent. Other dashboards of this user
+append to it too, and earlier runs may have left writes in it whose outcome is unknown. Dashboards
+also share a file of snoozes: needs (items of the list "needs you") that the user put off.
 """
 
 from __future__ import annotations
@@ -30,12 +32,14 @@ async def follow_journal(frame: BaseFrame) -> None:
     while True:
         try:
             found = await dashboard.services.follow()
+            # Read and write the file of snoozes; True if any of them differ now.
             if await dashboard.services.in_journal_thread(snoozes.sync):
                 dashboard.needs_refresh.start(frame)
         except JournalError as error:
             frame.say(f"{signs.warning} {error.sentence}", bad=True)
             return
         dashboard.decisions.follow_attempts(found.elsewhere)
+        # `left` are writes without an outcome. Only the dashboard that claims one looks it up.
         left_open = await dashboard.services.claim(found.left) if found.left else []
         if left_open:
             work = partial(frame.dialogs.recover_attempts, left_open)

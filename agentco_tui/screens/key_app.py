@@ -3,7 +3,9 @@
 `KeyApp` notes when each key was pressed and whether the keyboard repeated it because it is held
 down, so that a held key can't answer the question that it opened. It moves the cursor of a list
 without waiting for the widgets' message queues. `bindings_of` makes Textual bindings from the table
-of all commands (`COMMANDS`); a place is a screen or a part of one, such as "tasks" or "table".
+of all commands (`COMMANDS`); a place is a screen or a part of one, such as "tasks" or "table". A
+question is a confirmation dialog, in which one key (`y`) changes something on the platform, the
+remote service that the dashboard shows. `PatchedApp` is Textual's `App` with fixes.
 """
 
 from __future__ import annotations
@@ -92,12 +94,14 @@ class ListTable(RecordTable[R], inherit_bindings=False):
     MOVES = frozenset(("move(1)", "move(-1)", "first", "last", "page(1)", "page(-1)"))
     """The actions that only move the cursor."""
     on_interaction: Callable[[], None]
-    """Called before the cursor moves."""
+    """Called before the cursor moves; a list keeps its rows still from then on."""
     takes: Callable[[events.Key], bool] | None = None
     """Handles a key before the table does; returns whether it did."""
 
 
 class DetailPane(LinkPane, inherit_bindings=False):
+    """A text pane with a cursor on its links, moved by the same keys as that of a table."""
+
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("table", cursor=True)
 
 

@@ -1,7 +1,9 @@
 """The detail of the row under the cursor, beside a list or in place of it.
 
-It follows the cursor with a delay, can show hidden characters, and holds the record that was read
-alone: the platform may send more fields for one record than in a list.
+It follows the cursor with a delay, can show hidden characters (control characters, as escapes), and
+holds the record that was read alone, by its own request: the platform (the remote service that has
+the records) may send more fields for one record than in a list. `DetailPane` shows lines of text,
+some of which lead to other records.
 """
 
 from __future__ import annotations

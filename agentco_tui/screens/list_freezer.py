@@ -3,7 +3,9 @@
 A row that moves while the user presses a key would have the key act on another record. So the table
 is frozen from the first key or click on: rows keep their places, new ones wait, and a row whose
 record went away stays as a tombstone, a line that says what became of it. `ListHooks` is the list
-whose rows they are; an answer is what the platform sends to a poll.
+whose rows they are. A feed is one list of records that is polled from the platform, the remote
+service that is watched; an answer is what it sends to a poll. Marked rows are those chosen to be
+acted upon together. Idle (`table.idle`) is a table that has no sorting or filtering left to do.
 """
 
 from __future__ import annotations
@@ -32,7 +34,9 @@ class FreezeState(Enum):
     FROZEN = "frozen"
     """They keep their places: new ones wait, those that went away leave a tombstone."""
     CHANGING_SCOPE = "changing scope"
-    """Another company is about to be shown: nothing waits, and nothing leaves a tombstone."""
+    """Another company is about to be shown (the scope): nothing waits, and nothing leaves a
+    tombstone.
+    """
 
 
 class ListFreezer:

@@ -1,6 +1,11 @@
 """The lines above a list: its title, and notices about feeds that fail or filters that mislead.
 
-It also dims the rows while they are old, and has the table say why there are none.
+A feed is one list of records that is polled from the platform, the remote service that is watched;
+its `Phase` is LOADING, LIVE, STALE (old, after a failure) or FAILED (no data yet). Rows are dimmed
+while they are old, and an empty table says why it is empty. `ListHooks` is the list that the lines
+are about: `lists` are the feeds of its rows, `beside` other feeds that it shows, `shown_as` the
+settings of its view (the filter that the user defined for it). The scope is the company that the
+dashboard is limited to.
 """
 
 from __future__ import annotations
@@ -68,6 +73,7 @@ class ListHead:
         phase = phase or worst(answered or listed).phase
         words = without_lines(phase, hooks.nothing())
         if FeedName.COMPANIES not in hooks.lists and not scope.allows_counts():
+            # It is not known whether the company in scope exists: "no tasks" may not be said.
             phase = scope.phase()
             words = hooks.nothing() if phase is Phase.FAILED else without_lines(phase, words)
         hooks.table.viewport.thin = hooks.dashboard.thin
@@ -83,7 +89,7 @@ class ListHead:
             if hooks.has_class("-narrow"):
                 right = []  # the list is hidden, and so is how it is sorted
         width = GAP + total_width([name, *about, *right])
-        behind = hooks.frame.navigation.behind
+        behind = hooks.frame.navigation.behind  # where `esc` goes back to
         crumbs = breadcrumbs(behind, hooks.size.width - width) if behind else []
         self.title_line.show(
             [*crumbs, name, *dim_if_stale(about, is_old)], dim_if_stale(right, is_old)

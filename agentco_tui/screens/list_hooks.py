@@ -5,9 +5,11 @@ Activity) is a subclass of it. This file declares everything that such a subclas
 override, with the defaults. `ListRows` and `ListHead`, which do parts of the work, know a list only
 through these declarations.
 
-A feed is one list of records that is read from the platform, such as the tasks that wait. A place
-is the name of a screen. A tombstone is a row whose record went away while the rows are frozen: it
-stays, and says what became of the record.
+The platform is the remote service whose companies of AI agents are watched. A feed is one list of
+records that is read from it, such as the tasks that wait. A place is the name of a screen. The
+scope is the company that the dashboard is limited to; `poller.query.company` is its id, or None.
+A tombstone is a row whose record went away while the rows are frozen, i.e. kept still: it stays,
+and says what became of the record.
 """
 
 from __future__ import annotations
@@ -45,6 +47,7 @@ class ListHooks(Widget, Generic[R]):
     """A list of records of the type R, without the code that shows it."""
 
     place: ClassVar[Place]
+    """The name of the screen: "overview", "companies", "agents", "tasks", "budget", "activity"."""
     empty: ClassVar[str]
     """What the list says when it has no rows."""
     sort: ClassVar[tuple[str, bool] | None] = None
@@ -62,7 +65,7 @@ class ListHooks(Widget, Generic[R]):
     prefixes: ClassVar[Mapping[FeedName, str]] = {}
     """What is put before the ids of a feed, where two feeds may have the same ids."""
     figures_from: ClassVar[tuple[FeedName, ...]] = ()
-    """Feeds by whose figures rows are chosen or sorted."""
+    """Feeds by whose figures rows are chosen or sorted, such as the budgets of the agents."""
     read_one: Any = None
     """Reads one record alone, which may have fields that the list leaves out; None if it cannot."""
     search_text: Any = None

@@ -1,8 +1,10 @@
 """Brings the rows of a list in line with the store: all of them, or those of one change.
 
-The store holds the newest records of every feed. Which of them have a row is what the list's
-`ListHooks` say. While the `ListFreezer` keeps the rows still, new ones wait and those that are gone
-leave a tombstone; the table then says how many wait.
+A feed is one list of records that is polled from the platform, the remote service that is watched.
+The store holds the newest records of every feed; a `Change` has the ids that a poll added, changed
+and removed in one of them. The list's `ListHooks` say which records have a row. While the
+`ListFreezer` keeps the rows still (frozen), new ones wait and those that are gone leave a
+tombstone, a row that says what became of its record.
 """
 
 from __future__ import annotations
@@ -38,10 +40,11 @@ class ListRows(Generic[R]):
         self._freezer.reload_due = False
         self._names_seen = {
             (feed, record.id): record.name
-            for feed in NAMES
+            for feed in NAMES  # companies and agents
             for record in self._store.collections[feed]
         }
         hooks.table.load(
+            # A row's id is that of its record, with a prefix if two feeds may have the same ids.
             (f"{hooks.prefixes.get(feed, '')}{record.id}", record)
             for feed in hooks.lists
             for record in hooks.collections[feed]
@@ -90,7 +93,7 @@ class ListRows(Generic[R]):
             self._freezer.request_reload()
         else:
             self._apply(change.feed, changed)
-        if table.idle.is_set():
+        if table.idle.is_set():  # no sorting or filtering is left to do
             self._freezer.continue_freezing()
         return table.viewport.cursor is None or table.viewport.cursor in changed
 

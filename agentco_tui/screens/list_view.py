@@ -1,10 +1,12 @@
 """The base of the six screens: a list of records with a title, notices, and a detail.
 
-A screen subclasses `ListView` and declares what it lists; all that it may override stands in
-`ListHooks`. The work is divided: `ListRows` brings the rows in line with the store, `ListFreezer`
-keeps them still while the user works with the list, `ListHead` shows the lines above, `ListDetail`
-is the pane of the record under the cursor. The view itself follows the topics of the frame, the
-screen around it, and carries out the user's keys.
+A screen subclasses `ListView` and declares what it lists; all that it may override is in
+`ListHooks`. The work is divided: `ListRows` brings the rows in line with the store (the records as
+last read), `ListFreezer` keeps them still (frozen) while the user works with the list, `ListHead`
+shows the lines above, `ListDetail` is the pane of the record under the cursor. The view itself
+follows the topics (kinds of news) of the frame, the screen around it, and carries out the user's
+keys. A feed is one list of records read from the platform, the remote service that is watched; the
+scope is the company that the dashboard is limited to, a place the name of a screen.
 """
 
 from __future__ import annotations
@@ -142,7 +144,7 @@ class ListView(ListHooks[R]):
     def show_from_top(self) -> None:
         """Load the rows again; where they depend on the scope, the cursor goes to the first one."""
         self.table.release()
-        if not set(self.lists).isdisjoint(SCOPED):
+        if not set(self.lists).isdisjoint(SCOPED):  # the feeds that depend on the scope
             self.table.action_first()
             self.freezer.open()
         self.reload()
@@ -305,11 +307,11 @@ class ListView(ListHooks[R]):
     # ---- commands
 
     def action_filter(self) -> None:
-        self.table.warm_filter()
+        self.table.warm_filter()  # read the texts of all rows ahead, so that typing is not slow
         self.frame.ask_filter()
 
     def action_sort(self, change: str) -> None:
-        """Sort as the method of the table with the name `change` does."""
+        """Call a method of the table by its name: `cycle_sort` or `reverse_sort`."""
         self.freezer.release()
         getattr(self.table, change)()
         self.on_interaction()

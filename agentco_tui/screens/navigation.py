@@ -1,9 +1,11 @@
 """Where the user is in the dashboard, and the entries behind, which `esc` goes back to.
 
 As in a browser, each move leaves an entry behind: a screen with the company in scope (the one that
-everything is shown of), a row, and whether that row is open. A place is the name of a screen; a tab
-shows a place, or a view: a list with a filter of its own that the settings define. The breadcrumbs
-in the title name the entries behind.
+everything is shown of), a row, and whether that row is open. A way is a sequence of entries, the
+one to show last. A place is the name of a screen, such as "tasks"; a tab shows a place, or a view:
+a list with a filter of its own that the settings define. The breadcrumbs in the title name the
+entries behind. Rows come with the answers of a remote service, so a row may be asked for first and
+be there later (`awaited`).
 """
 
 from __future__ import annotations
@@ -49,7 +51,9 @@ class NavigationEntry(msgspec.Struct, frozen=True):
     name: SafeText = SafeText("")
     """Its name in the breadcrumbs."""
     since: str | None = None
-    """The line opened from the page of what happened; None if that page was not open over it."""
+    """The key of the line opened from the page "since" (what happened while the user was away), to
+    which `esc` returns; None if that page was not open over this entry.
+    """
 
     @property
     def tab(self) -> str:

@@ -1,7 +1,9 @@
 """Refreshes the needs of a dashboard: at once if that is quick, else in slices.
 
 A need is one item of "needs you", the list of what the user should look at; `NeedsModel` works them
-out and ranks them. A slice is about a millisecond of work between two turns of the event loop.
+out and ranks them, and `snooze`s, which put a need off, end there. A decision is an approval of a
+task that was started here; the task is then no need. A slice is a few milliseconds of work between
+two turns of the event loop. A level says how much a need matters (WARNING, CRITICAL).
 """
 
 from __future__ import annotations

@@ -1,9 +1,11 @@
 """Publishes what is new in the workspace to the lists of a frame, and repaints the frame after it.
 
-The workspace (the picture of the platform in memory) calls one listener for each kind of news: a
-change of the store, the freshness of a feed, a decision about a task, refreshed needs, forecasts.
-This file is that listener. It is the one place that knows in which order the rest follows: first
-the needs, then the lists, which subscribe to `Topics`, then header, tabs and footer.
+The workspace holds what is known of the platform, the remote service that is watched. It calls one
+listener for each kind of news: a change of the store (the records), the freshness of a feed (one
+list of records that is polled), a decision (an approval that was started here), refreshed needs
+(what requires the user), forecasts. This file is that listener. It is the one place that knows in
+which order the rest follows: first the needs, then the lists, which subscribe to `Topics`, then
+header, tabs and footer. The frame is the dashboard's main screen, around the lists.
 """
 
 from __future__ import annotations
@@ -55,8 +57,11 @@ class NewsPublisher:
     def _on_change(self, change: Change) -> None:
         dashboard = self._dashboard
         workspace = self._workspace
+        # Approvals that had ended badly, and whose tasks have left the list now.
         to_read_again = dashboard.decisions.take_change(change)
         with self._frame.app.batch_update():
+            # None until the outlook (the forecasts) has searched the log for the first time: until
+            # then, changes of the log and of the list of all tasks refresh the needs, too.
             needs_follow_log = workspace.outlook.log_of is None
             if needs_follow_log or change.feed not in (FeedName.ACTIVITY, FeedName.TASKS):
                 dashboard.needs_refresh.start(self._frame)
@@ -64,7 +69,7 @@ class NewsPublisher:
             self._topics.changes.publish(change)
             if tasks_in_log:
                 self._topics.decisions.publish(tasks_in_log)
-            self._frame.restore_awaited()
+            self._frame.restore_awaited()  # put the cursor on a row that was asked for earlier
             self._frame.show_news_soon(with_footer=change.feed not in ROW_FEEDS)
         for decision in to_read_again:
             work = partial(self._frame.dialogs.recheck_decision, decision)

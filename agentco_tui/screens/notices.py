@@ -1,7 +1,8 @@
 """Suppresses repeated notices (Textual's toasts): an equal one is not shown twice at a time.
 
-The app asks `Notices.accept` before it shows a notice. A notice that would cover a question is put
-off until the question is closed, and then shown by the function that `repeat_of` returns.
+The app asks `Notices.accept` before it shows a notice. A notice that would cover a question (a
+confirmation dialog) is put off until the question is closed, and then shown by the function that
+`repeat_of` returns.
 """
 
 from __future__ import annotations

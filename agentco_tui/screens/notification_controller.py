@@ -1,8 +1,10 @@
 """Notifies an absent user: by bell, desktop notification, terminal title, and a custom command.
 
-The `Notifier` decides which needs (things that require the user) are new and critical. This
-controller asks it after each refresh of the needs, and sends its events through the terminal's
-escape sequences and the setting `on_critical` (`CriticalCommand`).
+The `Notifier` decides which needs (things that require the user, such as a task to approve) are new
+and critical. This controller asks it after each refresh of the needs, and sends its events through
+the terminal's escape sequences and the user's own command, the setting `on_critical`
+(`CriticalCommand`). A feed is one list of records that is polled from the platform, the remote
+service that is watched; the queue is the list of tasks that wait for approval.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ class NotificationController:
     """Notifies of needs that appear after its creation; earlier ones count as seen."""
 
     def __init__(self, app: KeyApp, dashboard: DashboardContext) -> None:
-        # Imported after the first picture.
+        # Imported here, so that the first screen does not wait for these modules.
         workspace = dashboard.workspace
         from agentco_tui.attention.critical_command import CriticalCommand  # noqa: PLC0415
         from agentco_tui.attention.notifier import Notifier  # noqa: PLC0415
@@ -66,9 +68,9 @@ class NotificationController:
             },
             critical_tasks=workspace.needs.critical_tasks(),
             is_here=is_present,
-            asked_since=workspace.poller.asked_since(),
+            asked_since=workspace.poller.asked_since(),  # by feed: when an unanswered poll began
         )
-        if events or self._command.unsent:
+        if events or self._command.unsent:  # earlier events that the command did not get yet
             run = partial(self._command.run, notify.on_critical, events)
             start_worker(self._app, run, "on_critical")
         if events:

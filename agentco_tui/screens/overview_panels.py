@@ -2,8 +2,12 @@
 
 `preview_items` shows the need under the cursor (a need is one thing that requires the operator),
 `money_items` a line for each of the budgets that matter most, `trend_items` graphs of the last 24
-hours, and `latest_items` the newest entries of the activity log. `NeedWords` is a need in words;
-`workspace` holds the records, and `dashboard` also what only the dashboard has.
+hours, and `latest_items` the newest entries of the activity log, where a `Fold` is several entries
+that are alike in one line. `NeedWords` is a need in words. The platform is the remote service whose
+companies of AI agents are watched; `workspace` holds its records as last read, and `dashboard` also
+what only the dashboard has. `workspace.outlook` has the forecasts and the figures of the last 24
+hours. The scope (`poller.query.company`) is the id of the company that is shown, None for all. The
+trace of a task is the list of steps that its agent took.
 """
 
 from __future__ import annotations
@@ -142,7 +146,7 @@ def _task_facts(
     workspace = dashboard.workspace
     names = workspace.names
     facts = [words.agent]
-    if not need.alike:
+    if not need.alike:  # it is about this task alone, not about several that are alike
         facts.append(names.company(names.company_of(task)))
         trust = fmt.number(dashboard.cell_context.trust_of(task))
         if trust != signs.missing:
@@ -376,6 +380,7 @@ def latest_items(
     chosen = (
         entry
         for entry in newest
+        # A gap is an entry of our own: it marks a time of which entries are missing.
         if not bad_only or is_gap(entry) or insight.SEVERITY_LEVELS[entry.severity] > Level.OK
     )
     folds = fold_repeats(chosen, context.names)[: max(1, height)]

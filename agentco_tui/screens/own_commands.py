@@ -1,6 +1,10 @@
 """Runs custom commands of the config file (`[commands.NAME]`) for the record under the cursor.
 
-What the platform sent is passed in environment variables only, so that no shell interprets it.
+A record is a task, an agent or the like, as sent by the platform, the remote service that is
+watched. It is passed in environment variables only, so that no shell interprets it. An `OwnCommand`
+has the settings of one command: `run` is the program with its arguments, `scope` the kinds of
+record that it is for, `background` whether it runs without the terminal, `writes` whether it is
+refused while writing is off. `command` is the same in the table of all commands.
 """
 
 from __future__ import annotations
@@ -69,6 +73,7 @@ class OwnCommands:
         frame = self._frame
         name = plain(own.command.label)
         record = frame.view.subject()
+        # A gap only marks a time of which log entries are missing.
         is_record = record is not None and not (isinstance(record, Activity) and is_gap(record))
         kind = kind_of(record) if is_record else ""
         off = self._dashboard.permissions.off
@@ -87,7 +92,7 @@ class OwnCommands:
             if yes and own.background:
                 start_worker(frame, partial(self._run_in_background, own, env), f"run {name}")
             elif yes:
-                frame.key_app.lend_terminal(name, own.run, env)
+                frame.key_app.lend_terminal(name, own.run, env)  # it has the terminal until it ends
 
         if own.confirm:
             frame.app.push_screen(self._question(own, record, kind, record_id), start)
@@ -110,6 +115,7 @@ class OwnCommands:
         run = partial(run_for_output, own.run, env, BACKGROUND_TIMEOUT, apart=True)
         failed = False
         try:
+            # In a thread; the program is ended if this worker is cancelled.
             printed = (await while_wanted(lambda until: run(until=until))).decode(errors="replace")
         except CommandError as error:
             printed = str(error)

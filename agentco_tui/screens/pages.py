@@ -1,7 +1,10 @@
 """The pages of a company and of an agent: what waits, its budget, its agents, its log.
 
-A page is the detail of a row on Companies or Agents: the lines (`Item`s) that a text pane shows. A
-line with a key leads to that screen and row. `CellContext` has the store, the names and the clock.
+A page is the detail of a row on Companies or Agents: the lines (`PaneItem`s) that a text pane
+shows. A line with a key such as "tasks:tsk_1" leads to that screen and row. `CellContext` has the
+store (the records as last read from the platform, the remote service), the names for ids, and the
+clock. `workspace.outlook` has the figures of the last 24 hours. A `Fold` is several entries of the
+activity log that are alike, in one line. A level says how much a record needs the user.
 """
 
 from __future__ import annotations
@@ -53,7 +56,7 @@ BLANK: Final = Cell(plain(" "))
 
 
 def company_page(company: Company, dashboard: DashboardContext) -> list[PaneItem]:
-    """Return the page of a company: what waits, its money, its agents, and what failed."""
+    """Return the page of a company: what waits for approval, its money, its agents, what failed."""
     workspace = dashboard.workspace
     context = dashboard.cell_context
     names = workspace.names
@@ -270,7 +273,11 @@ def _log_part(
     *,
     more: str = "activity",
 ) -> list[PaneItem]:
-    """Return entries of the log, those that are alike in one line; `who` is the columns of whom."""
+    """Return entries of the log, those that are alike in one line.
+
+    `who` is the width of the actor in columns, `none` what is said if there are no entries, `more`
+    where the line with the number of further entries leads.
+    """
     folds = fold_repeats(islice(entries, MOST_ENTRIES), context.names)
     lines: list[PaneItem] = []
     for fold, line in zip(folds, log_lines(folds, context, who), strict=True):

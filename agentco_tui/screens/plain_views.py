@@ -1,10 +1,13 @@
 """The Companies, Agents and Activity screens: each a list, with the detail of the record under
 the cursor.
 
-`ListView` polls, filters, sorts and freezes the rows; `TrendView` adds the last 24 hours of
-spending. The classes here declare the columns and the detail. `ActivityView` also follows the
-newest entry of the log, folds entries that are alike into one line, and can read a filtered part
-of the log from the platform (`FilteredLog`).
+`ListView` filters and sorts the rows, and keeps them still (frozen) while the user works with them;
+`TrendView` adds the last 24 hours of spending. The classes here declare the columns and the detail.
+`ActivityView` also follows the newest entry of the log, folds entries that are alike into one line,
+and can read a filtered part of the log from the platform (`FilteredLog`), the remote service whose
+companies of AI agents are watched. A feed is one list of records polled from it.
+`poller.query.company` is the id of the company in scope, i.e. the only one shown; None for all. A
+gap is an entry that marks a time of which entries are missing.
 """
 
 from __future__ import annotations
@@ -50,11 +53,11 @@ class CompaniesView(TrendView[Company]):
     """The companies with their agents, waiting tasks and spending."""
 
     place = "companies"
-    sort = ("level", True)
+    sort = ("level", True)  # the column that it is sorted by, the highest first
     empty = "no companies"
     beside_page = ROOMIEST
-    lists = (FeedName.COMPANIES,)
-    figures_from = (FeedName.COMPANY_BUDGETS,)
+    lists = (FeedName.COMPANIES,)  # the feeds whose records are its rows
+    figures_from = (FeedName.COMPANY_BUDGETS,)  # a feed by whose figures rows are sorted
     BINDINGS = bindings_of("companies")
 
     def columns(self) -> list[Column[Company]]:
@@ -381,6 +384,8 @@ class ActivityView(ListView[Activity]):
 
     def wanted(self, record: Activity) -> bool:
         return record.id in self._folds
+
+    # Entries and lines: a line is a fold, one or more entries that are alike.
 
     def _fold(self) -> list[str]:
         """Fold entries that are alike again; return the ids whose folds have another length."""

@@ -1,6 +1,6 @@
 """Startup work that the first screen does not need: the app runs it once that screen is shown.
 
-Until then, garbage collection is off.
+From the start of the program until `freeze_gc`, garbage collection is off.
 """
 
 from __future__ import annotations

@@ -1,8 +1,11 @@
 """What the words typed into the prompt do: filter the list shown (`/`), or go somewhere (`:`).
 
 The `Prompt` is an input line in place of the footer. It calls the object that opened it, its
-`asking`: `typed` after each key, `entered` with enter, `left` with escape, `step` for up and down.
-A `Target` is something to go to or run that has a name: a record, a screen, a command, a theme.
+`handler`: `text_changed` after each key, `text_entered` with enter, `cancelled` with escape,
+`move_choice` for up and down. A `Target` is something to go to or run that has a name: a record, a
+screen, a command, a theme, a profile (another platform, with its key). `frame` is the dashboard's
+main screen and `frame.view` the list that it shows; a view may also be a list that the settings
+define, with a filter of its own (`shown_as`).
 """
 
 from __future__ import annotations
@@ -36,6 +39,7 @@ class FilterWords:
         view = frame.view
         self._view = view
         columns = view.table.model.columns
+        # The hint names a column of this list, the first one that grows with the screen.
         named = next(column.key for column in columns if column.grow)
         hint = plain(f"words  !not  a|b  {named}:x  level>=warning  {signs.up} earlier")
         suggester = WordSuggester(lambda text: complete_column_name(text, columns))
@@ -65,8 +69,8 @@ class FilterWords:
 
 
 class GoToWords:
-    """Goes to what is meant or runs it: all that is found is offered, at first every command. Enter
-    takes what is beyond doubt or was chosen.
+    """Goes to or runs what the words mean. All targets found are offered, at first every command;
+    enter takes the one chosen with up and down, else the only one that fits best.
     """
 
     def __init__(self, frame: BaseFrame) -> None:
@@ -81,7 +85,7 @@ class GoToWords:
         return targets.targets(self._workspace, self._frame.place)
 
     def _commands(self) -> SearchResult:
-        """What was chosen lately, and every command of the screen."""
+        """Return what was chosen lately (`frame.recent`), and every command of the screen."""
         latest = {(target.kind, target.id) for target in self._frame.recent}
         own = (target for target in self._targets() if isinstance(target.record, Command))
         rest = (target for target in own if (target.kind, target.id) not in latest)
@@ -92,6 +96,7 @@ class GoToWords:
         start_worker(self._frame, work, "find what is meant", group="find", exclusive=True)
 
     async def _find(self, text: str, *, asked: bool = False) -> None:
+        """Show the targets that a text may mean; `asked` is true if the user waits for them."""
         found = self._commands()
         if text.strip():
             steps = targets.search(text, self._targets(), self._frame.recent)
@@ -138,7 +143,7 @@ class GoToWords:
         return CellLine(left, (right,) if right.text else ())
 
     def move_choice(self, by: int) -> bool:
-        """Choose the next; up from the words is to those entered before."""
+        """Choose the next target; return False for the prompt to recall earlier texts instead."""
         last = len(self._found.targets) - 1
         if last < 0 or (by < 0 and self._chosen < 0):
             return False
@@ -147,7 +152,9 @@ class GoToWords:
         return True
 
     async def text_entered(self, text: str) -> None:
-        """Go there, or say why nowhere; those words stay to be mended."""
+        """Go to the target, or say why there is none; the words stay, so that the user corrects
+        them.
+        """
         frame = self._frame
         if text != self._found.words:
             await self._find(text, asked=True)
@@ -187,7 +194,7 @@ class GoToWords:
                 frame.dialogs.switch_profile(target.id.partition(" ")[2])
             case kind if target.id:
                 await frame.go(Destination(SCREEN_OF_KIND[kind], target.id, is_open=True))
-            case _:
+            case _:  # the company "all"
                 await frame.go(Destination("companies", scope=None))
 
     def cancelled(self) -> None:

@@ -1,6 +1,7 @@
 """Reports when the platform's answers can't be recorded (`--record FILE`), and when they can again.
 
-`Recorder.trouble` says why writing the recording fails, such as a full disk; None while it works.
+The platform is the remote service that is watched; its answers are written to a file for a later
+replay. `Recorder.trouble` says why writing fails, such as a full disk; None while it works.
 """
 
 from __future__ import annotations

@@ -1,7 +1,10 @@
 """Reads the API key again when the platform refuses it, and reports the result on the screen.
 
+The platform is the remote service that is watched. A feed is one list of records that is polled
+from it; its `Pace` is how often, and its `freshness.failure` why the last poll failed.
 `KeyRenewal` (`workspace.key_renewal`) does the reading; `settings.key_location` says where the key
 is: a file, a keyring, a command, or an environment variable, which cannot change.
+`permissions.missing` are the kinds of write that the platform refused to the key in use.
 """
 
 from __future__ import annotations
@@ -53,7 +56,7 @@ class ReloadKey:
             await self._say_unless_accepted(f"the key is still the one that was refused: {words}")
 
     def _refused_feeds(self) -> list[FeedName]:
-        """The polled feeds whose last request was refused because of the key."""
+        """Return the polled feeds whose last request was refused because of the key."""
         freshness = self._workspace.store.freshness
         return [
             feed

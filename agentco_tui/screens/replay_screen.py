@@ -1,8 +1,10 @@
 """The dashboard on a recording, with a timeline below it, for `agentco-tui replay FILE`.
 
+A recording is a file with the answers of a platform (the remote service that is watched).
 `MainScreen` is the ordinary dashboard. Here its data come from a `ReplayPoller`, which answers each
 poll with what was recorded at the `ReplayClock`'s time. The keys pause, change the speed, jump to
-another time, or play on until something new needs the operator (a need).
+another time, or play on until something new needs the operator (a need) or its level, which says
+how urgent it is, rises.
 """
 
 from __future__ import annotations
@@ -48,11 +50,11 @@ class ReplayScreen(MainScreen):
 
     def __init__(self, dashboard: DashboardContext, place: Place) -> None:
         workspace = dashboard.workspace
-        super().__init__(dashboard, place, Remembered())
+        super().__init__(dashboard, place, Remembered())  # nothing is remembered of earlier runs
         self.timeline = StatusLine(classes="frame--timeline")
         assert isinstance(workspace.poller, ReplayPoller)
         self.poller = workspace.poller
-        self.more = ("replay",)
+        self.more = ("replay",)  # the help lists the keys of this place, too
 
     @property
     def clock(self) -> ReplayClock:
@@ -146,7 +148,7 @@ class ReplayScreen(MainScreen):
         self.show_frame()
         await self.poller.poll_all()
         self.dashboard.needs_refresh.start(self)  # time alone makes needs, too
-        self.view.freezer.release()
+        self.view.freezer.release()  # rows that were kept still may move now
 
     async def _next_need(self) -> None:
         """Play on, faster than time, until a need appears or grows worse, and show that time.

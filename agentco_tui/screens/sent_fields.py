@@ -1,8 +1,9 @@
 """Shows the JSON fields of a record that the program has no column for, as tables.
 
-A platform may send any fields with a task, and what the operator decides about may be in them. So
-all of them are shown: `field_table` lists them under headings, sums of money first; `sums_of` takes
-the sums out of a task's fields, so that they can be shown on top. `detail_pane` uses both.
+A platform (the remote service that has the tasks) may send any fields with a task, and what the
+operator decides about may be in them. So all of them are shown: `field_table` lists them under
+headings, sums of money first; `sums_of` takes the sums out of a task's fields, so that they can be
+shown on top. `detail_pane` uses both. Extra fields (`task.extra`) are those without a column.
 
 A sum is a number or text that reads as money, or a number whose name says so ("total",
 "refund_cents"). A `Unit` is what one of it is worth: a power of ten and a currency, taken from the
@@ -74,7 +75,8 @@ Row = tuple[SafeText, SafeText, Tone]
 def field_table(fields: Fields) -> list[PaneItem]:
     """Return fields as a table; each object and each long list follows below its name.
 
-    Sums come first, then what usually holds the substance of a task, then the rest.
+    Objects come first whose name says that they hold the substance of a task, such as "payload"
+    (`is_substance`), then objects with sums, then the rest; within each, sums come first.
     """
     nested_names: list[str] = []
     flat_fields: dict[str, Any] = {}
@@ -129,7 +131,7 @@ def _fields_not_shown(task: Task) -> dict[str, Any]:
             shown.add(ref.name)
     fields: dict[str, Any] = {}
     for name, value in extra_fields(task.extra).items():
-        if name == CUT:
+        if name == CUT:  # our own note that a part of the fields was cut off
             continue
         if type(value) is str:
             # As the reading of the known fields would have cut and cleaned it.
@@ -192,7 +194,7 @@ def _unit_of(name: str, neighbours: Fields, outer_unit: Unit = NO_UNIT) -> Unit:
 
 
 def _declared_unit(fields: Fields) -> Unit:
-    """Return the unit that the texts of one object declare, such as `"currency": "EUR"`."""
+    """Return the unit that the text fields of one object declare, such as `"currency": "EUR"`."""
     return envelope_unit({name: value for name, value in fields.items() if type(value) is str})
 
 

@@ -1,4 +1,8 @@
-"""Reloads the settings while the dashboard runs, when the config file or a theme file is saved."""
+"""Reloads the settings while the dashboard runs, when the config file or a theme file is saved.
+
+Some settings can't change while the program runs, such as the profile (the user's name for a remote
+service and the key for it); they are postponed to the next start.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +23,9 @@ CHECK_INTERVAL: Final = 1.0
 """Seconds between two checks of the files."""
 
 Reread = Callable[[Settings], tuple[Settings, list[str]]]
-"""Takes the settings in effect and returns what `config.resolve.reread` does."""
+"""Takes the settings in effect, and returns them as read again, with the names of those settings
+that changed but are postponed (`config.resolve.reread`).
+"""
 FileStamp = tuple[Path, int, int]
 """A file, its time of modification in nanoseconds, and its inode."""
 
@@ -73,7 +79,8 @@ async def _reread_once(
     except SettingsError as error:
         tell(safe(f"the previous settings stay: {error}", 400))
         return
-    # Sources hold line numbers, which change with every line that is added above.
+    # `sources` says where each setting comes from, with line numbers, which change with every line
+    # that is added above.
     if replace(settings, sources={}) != replace(workspace.settings, sources={}):
         take(settings)
         tell(plain("the settings were read again"))

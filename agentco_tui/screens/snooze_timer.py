@@ -1,7 +1,8 @@
 """Refreshes the "needs you" list at the moment at which a snooze ends.
 
 A need is one thing that requires the operator, who can snooze it: it is then listed last until the
-chosen time. `needs_refresh` computes the list anew.
+chosen time. `dashboard.needs_refresh` computes the list again. The platform is the remote service
+that is watched; its clock counts, as its answers show it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,11 @@
-"""The statuses of the task list as tabs: which one is shown, their counts and their keys."""
+"""The statuses of the task list as tabs: which one is shown, their counts and their keys.
+
+Tasks come from the platform, a remote service, in two feeds (lists that are polled): PENDING has
+those that wait for the user, TASKS all of them. A status is the platform's own word, such as "in
+review"; a `TaskState` is one of the states that this program knows, as which a status is read. The
+scope is the company that the dashboard is limited to, or None. `signs.missing` (`-`) is shown for
+a count that is not known. The user presses a key for the tabs, and then the key of one tab.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +59,7 @@ class StatusTabs:
     def includes(self, task: Task) -> bool:
         """Whether the task has the status shown."""
         if self.shown == PENDING:
-            return insight.waits_for_person(task)
+            return insight.waits_for_person(task)  # the feed may hold others, too
         return self.shown in (ALL, status_word(task.status, task.state))
 
     def counts(self) -> dict[str, SafeText]:
@@ -105,6 +112,7 @@ class StatusTabs:
         taken = set(self._opening_keys())
         status_by_key: dict[str, str] = {}
         for status in statuses:
+            # The letters of its name that no key has yet.
             free = [
                 letter for letter in status if letter in ascii_lowercase and letter not in taken
             ]

@@ -1,7 +1,8 @@
 """Takes back approvals that the user confirmed and that were not sent yet.
 
-A confirmed approval is held back for a few seconds, its undo window, before it is sent.
-`dashboard.decisions` has them; the functions here are run by keys of the dashboard (`frame`).
+The user approves tasks on a remote service. A confirmed approval is held back for a few seconds,
+its undo window, before it is sent. `dashboard.decisions` has the approvals; the functions here are
+run by keys of the dashboard's main screen (`frame`), whose `say` shows a message.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ def take_back_one(frame: BaseFrame) -> None:
     if task is None:
         frame.say("nothing is held back that could be taken back")
         return
-    frame.return_to(task)
+    frame.return_to(task)  # the cursor had moved on to the next task
     title = workspace.scope.title_with_company(task.title, task)
     frame.say(f"{signs.good} {title}: taken back, nothing was sent")
 
@@ -28,7 +29,8 @@ def take_back_one(frame: BaseFrame) -> None:
 def take_back_all(frame: BaseFrame, again: str) -> bool:
     """Take back all approvals that are held back; return False if there are none.
 
-    `again` is the verb for what a second try does, such as "leaves".
+    The key that calls this would have quit or left the dashboard. `again` is the verb for what a
+    second press of it does, such as "leaves".
     """
     workspace = frame.workspace
     dashboard = frame.dashboard

@@ -1,9 +1,12 @@
 """What can be opened or run by typing its name, and the search over all of it.
 
 The command prompt (`:`), the go-to prompt (`g`) and their suggestions use this. A `Target` is a
-command, a screen, a view, a theme, a profile, or a record such as a company or a task. `targets`
-yields all of them, and `search` finds those that some typed words may mean. Nothing here knows
-Textual. `place` is the name of the screen that is shown, such as "tasks".
+command, a screen, a view (a list with a filter of its own, defined in the settings), a theme, a
+profile (the user's name for a platform, a remote service, and the key for it), or a record such as
+a company or a task. `targets` yields all of them, and `search` finds those that some typed words
+may mean. Nothing here knows Textual. `place` is the name of the screen that is shown, such as
+"tasks". In a `Command`, `where` and `also` are the places in which it works, and `cursor` says
+whether it only moves the cursor.
 """
 
 from __future__ import annotations
@@ -46,8 +49,12 @@ class Target(NamedTuple):
     """Something that can be opened or run, by its name or id."""
 
     kind: str
+    """One of `KINDS`, or "screen", "status", "view" or "theme"."""
     name: SafeText
     id: str
+    """The id of the record or the command; "tasks STATUS", "profile NAME", the tab of a view, the
+    name of a theme, or "" for all companies.
+    """
     record: Task | Agent | Company | Alert | Command | None = None
 
 

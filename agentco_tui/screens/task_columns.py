@@ -1,7 +1,10 @@
 """The columns of a list of tasks, for the Tasks screen.
 
-A column whose many records share a value has a `sort_group`: its sort key is computed once for
-each group, which keeps a list of 100,000 tasks fast to sort.
+The tasks are those of AI agents on the platform, a remote service. `CellContext` has the records,
+the names for ids, the clock and the limits above which a wait is a warning or critical (the level
+of a task). A column whose many records share a value has a `sort_group`: its sort key is computed
+once for each group, which keeps a list of 100,000 tasks fast to sort. `uses_clock` marks cells that
+change as time passes, and `changes_at` returns when, in seconds since 1970.
 """
 
 from __future__ import annotations
@@ -79,6 +82,7 @@ def task_columns(context: CellContext, *, statuses: bool) -> list[Column[Task]]:
     return [
         cells.level_column(level, uses_clock=True, changes_at=level_changes_at,
             sort_key=level, descending_first=True,
+            # Called once for each sorting; returns the function that gives the sort keys.
             sort_reader=None if statuses else level_now),
         cells.age_column(context, "waiting", "AGE" if statuses else "WAITS", insight.waiting_since,
             cell=waiting_cell, changes_at=waiting_changes_at, descending_first=True,

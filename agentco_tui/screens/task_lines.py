@@ -1,9 +1,10 @@
 """The base of the lists whose rows are tasks, in the Overview and in Tasks.
 
 A decision is an approval that the operator started here; `dashboard.decisions` knows how far each
-one is. `TaskLines` shows that on the rows, offers to approve or trace the task under the cursor,
-and moves on to the next task after an approval. A tombstone is the dimmed row of a task that has
-left the list, which says why it left (its resolution).
+one is. `TaskLines` shows that on the rows, offers to approve the task under the cursor or to show
+its trace (the steps that the agent took for it), and moves on to the next task after an approval. A
+tombstone is the dimmed row of a task that has left the list, which says why it left (its
+resolution). `task.unwritable` says why a task can't be approved, such as an id that several share.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class TaskLines(ListView[R]):
     """A list in which some or all rows are tasks."""
 
     task_rows: ClassVar[str] = ""
-    """The part of a task's row id before the id of the task."""
+    """The part of a task's row id before the id of the task: "" here, "task:" in the Overview."""
 
     def footer_actions(self) -> dict[str, str]:
         actions = super().footer_actions()
@@ -53,7 +54,10 @@ class TaskLines(ListView[R]):
         return super().resolution(row_id)
 
     def detail_items(self, record: Any) -> list[PaneItem]:
-        """Return the task as it was last read, after what is known of a decision about it."""
+        """Return lines about the decision on a task, if there is one, and then the task itself.
+
+        If the task has left the list, it is shown as the decision has read it last.
+        """
         if not isinstance(record, Task):
             return super().detail_items(record)
         decision = self.dashboard.decisions.by_task.get(record.id)

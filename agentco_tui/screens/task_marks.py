@@ -1,4 +1,10 @@
-"""The marked tasks: those with a mark in the list, and those that the list does not show now."""
+"""The marked tasks: those with a mark in the list, and those that the list does not show now.
+
+The user marks tasks to approve several at once. Tasks are listed by status (`StatusTabs`) and by
+company; the scope is the company that the dashboard is limited to. `store.pending` has the tasks
+that wait for the user, and `store.tasks` all tasks, as last read from the platform, the remote
+service. `viewport.marks` are the ids of the marked rows of a table.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,11 @@
 """The Tasks screen: the tasks that wait for the user, the longest wait first, and all others.
 
-The title has a tab for each status (`StatusTabs`). The tasks that wait come from another feed than
-all the others, so those two lists have a table each. Tasks can be marked (`TaskMarks`) to approve
-several at once; a mark stays while another status or company is shown.
+The tasks are those of AI agents on the platform, a remote service. The title has a tab for each
+status (`StatusTabs`). The tasks that wait come from another feed (a list that is polled) than all
+the others, so those two lists have a table each. Tasks can be marked (`TaskMarks`) to approve
+several at once; a mark stays while another status or company is shown. The scope is the company
+that the dashboard is limited to. `ListFreezer` keeps the rows still while the user works with them.
+A task counts as read once it was in the detail for `READ_AFTER` seconds.
 """
 
 from __future__ import annotations
@@ -44,8 +47,10 @@ _STATUS_IN_FILTER: Final = re.compile(r"\b(status|state)\s*[:=!<>]", re.IGNORECA
 
 
 class TasksView(TaskLines[Task]):
+    """The list of tasks with one status. See `ListHooks` for what the attributes declare."""
+
     place = "tasks"
-    sort = ("waiting", True)
+    sort = ("waiting", True)  # the longest wait first
     empty = "no task waits for a person"
     lists: tuple[FeedName, ...] = (FeedName.PENDING,)
     BINDINGS = bindings_of("tasks")
@@ -64,8 +69,8 @@ class TasksView(TaskLines[Task]):
     def make_table(self) -> ListTable[Task]:
         table = super().make_table()
         if self.tabs.shown != PENDING:
-            table.sort_by("waiting", False)
-        table.takes = self._choose_tab
+            table.sort_by("waiting", False)  # the newest first
+        table.takes = self._choose_tab  # gets each key before the table does
         return table
 
     def columns(self) -> list[Column[Task]]:
@@ -238,8 +243,9 @@ class TasksView(TaskLines[Task]):
 
     def _count_as_read(self, task: Task) -> None:
         if self.subject() == task and self.display and self.app.screen is self.screen:
+            # `content` is a digest of the task's fields: another one means that it has changed.
             self.dashboard.read_digests[task.id] = task.content
-            self.dashboard.decisions.acknowledge(task.id)
+            self.dashboard.decisions.acknowledge(task.id)  # a bad outcome is not shown as new now
 
     def show_head(self, phase: Phase | None = None) -> None:
         """Report marked tasks that no longer wait, and mark again what is back in the list."""
@@ -301,7 +307,10 @@ class TasksView(TaskLines[Task]):
         self.frame.show_frame()
 
     def _mark_alike(self) -> None:
-        """Mark the tasks shown that wait and are like the one under the cursor; say how many."""
+        """Mark the tasks shown that wait and are like the one under the cursor; say how many.
+
+        They have the same agent, and titles that differ only in figures and names.
+        """
         task = self.subject()
         if not isinstance(task, Task):
             self.frame.say("put the cursor on a task to mark those like it")

@@ -1,7 +1,9 @@
 """One topic for each kind of news, which lists subscribe to while they are mounted.
 
-`NewsPublisher` and the frame publish. Subscribers are called at once, in the order in which they
-subscribed, and paint only the cells that look different now.
+`NewsPublisher` and the frame (the dashboard's main screen) publish. Subscribers are called at once,
+in the order in which they subscribed, and paint only the cells that look different now. The store
+holds the records as last read from the platform, the remote service that is watched. A feed is one
+list of records that is polled from it; a decision is an approval of a task that was started here.
 
 Textual's `Signal` does the same, except that it logs and ignores the errors of its subscribers.
 """

@@ -3,7 +3,10 @@
 Each is shown as a table column (`trend_column`), as a line of a spark graph with its figures
 (`Trend.items`) or as a larger `Graph`. The figures are a `Day`: one number for each hour, None for
 an hour in which nothing was observed. They come from `workspace.outlook`, the forecast service,
-which reads them from the history. `TrendView` is the base of list screens that show them.
+which reads them from the history, a database of what was polled from the platform (the remote
+service that is watched). A budget has two forecasts: the platform's (`budget.forecast`) and our own
+(`own_forecast`; `consequence` also says when the limit is reached). `TrendView` is the base of list
+screens that show trends.
 """
 
 from __future__ import annotations
@@ -154,7 +157,7 @@ def forecast_words(budget: Budget, workspace: Workspace, room: int) -> SafeText:
     if own_words is None:
         if budget.forecast is None:
             return plain("")
-        # Without the mark for derived figures: the detail names it as the platform's.
+        # Without the mark for figures calculated here: the detail names it as the platform's.
         return plain(f"forecast {fmt.money(budget.forecast)}")
     all_words = consequence(budget, workspace.outlook, now) or own_words
     for words in (all_words, own_words):

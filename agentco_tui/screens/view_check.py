@@ -2,7 +2,8 @@
 
 A view is a named list with its own filter, sorting and columns. Only the list screen itself knows
 which columns and filters it has, so the check creates each view's screen, without a terminal and
-without a request to the platform.
+without a request to the platform, the remote service whose records the lists show. A `Workspace`
+and a `DashboardContext` are what a screen is created with.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from agentco_tui.workspace.workspace import Workspace
 NOWHERE = BaseUrl.parse("http://127.0.0.1:9")
 """The address of a platform to which no request is sent."""
 UNUSED = ApiKey.parse("unused_0000000000")
+"""An API key that is never sent."""
 
 
 def wrong_in_views(views: Sequence[ViewSettings]) -> list[tuple[str, str]]:

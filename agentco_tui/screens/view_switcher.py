@@ -1,7 +1,11 @@
 """Moves the frame from list to list: with the tabs, to a destination, and back.
 
-`Navigation` knows which entries there are; this file shows one: it sets the company in scope,
-creates the list if it was never shown, puts the cursor on the row and opens its detail.
+The frame is the dashboard's main screen. An entry says which list is shown, of which company and
+with which row; a way is a sequence of entries, the one to show last, through which `esc` goes back.
+`Navigation` knows which entries there are; this file shows one: it sets the company in scope (the
+one that everything is shown of), creates the list if it was never shown, puts the cursor on the row
+and opens its detail. A place is the name of a screen, a view a list that the settings define; each
+has a tab.
 """
 
 from __future__ import annotations
@@ -107,7 +111,7 @@ class ViewSwitcher:
         if frame.view is not frame.views.get(entry.tab):
             return
         is_there = frame.view.restore(entry)
-        frame.set_paces()
+        frame.set_paces()  # what is polled how often depends on the list shown
         may_come = not is_there and frame.view.incomplete
         self._navigation.awaited = entry if may_come else None
         if not is_there and not may_come and entry.filter is None:
