@@ -1,8 +1,11 @@
 """The forms of the Activity screen: which part of the activity log it shows, and the export.
 
+The activity log is that of the platform, the remote service whose AI agents are watched.
 `filter_activity` sets the parameters of GET /api/activity for this screen. `export_activity` writes
-the log to a CSV file while it arrives from GET /api/activity/export. `Written` counts the rows and
-bytes of that file.
+the log to a CSV file while it arrives from GET /api/activity/export; `Written` counts the rows and
+bytes of that file. Each returns a `FormPlan`, i.e. the fields of a form, `parse`, which checks what
+was typed, and `send`, which uses it. A `FormRequest` has the main screen (`frame`) and its list
+(`frame.view`); the scope is the company that the dashboard is limited to.
 """
 
 from __future__ import annotations
@@ -58,6 +61,7 @@ def filter_activity(request: FormRequest) -> FormPlan:
     assert isinstance(view, ActivityView)
 
     def parse(values: Values) -> ActivityFilter:
+        # Names are turned into ids; `errors` has those that fit no record or several.
         company_id, agent_id, errors = request.find_ids(values)
         parsed: dict[str, Any] = dict.fromkeys(PARSERS)
         for name, (parser, error) in PARSERS.items():
@@ -69,7 +73,7 @@ def filter_activity(request: FormRequest) -> FormPlan:
                 errors[name] = plain(error)
         if parsed["from"] and parsed["to"] and parsed["from"] > parsed["to"]:
             errors["to"] = plain("that is before the first day")
-        check_values({}, errors)
+        check_values({}, errors)  # raises FormError if there are errors
         return ActivityFilter(
             company=company_id,
             agent=agent_id,
@@ -113,7 +117,7 @@ def export_activity(request: FormRequest) -> FormPlan:
     workspace = request.frame.workspace
     view = request.frame.view
     assert isinstance(view, ActivityView)
-    filters = view.narrowing()
+    filters = view.narrowing()  # in words; empty if the list shows the whole log
     entries = view.entries()
 
     def parse(values: Values) -> Values:

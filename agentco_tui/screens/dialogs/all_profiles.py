@@ -1,9 +1,11 @@
 """One list of the needs of all profiles, each with a platform and an API key of its own.
 
-A need is something that needs the operator: a task that waits too long, a budget that runs out.
-`:profile` without a name opens the list. Each profile is watched by a `Workspace` of its own: the
-client, the poller and the needs that a dashboard has, too. A platform that does not answer delays
-no other. Nothing is decided here: enter leaves for the dashboard of the need's own profile.
+A platform is a remote service whose companies of AI agents are watched; a profile is the user's
+name for one, with its settings. A need is something that requires the operator: a task that waits
+too long, a budget that runs out; its level says how urgent it is, a snooze puts it off. `:profile`
+without a name opens the list. Each profile is watched by a `Workspace` of its own: the client, the
+poller and the needs that a dashboard has, too. A platform that does not answer delays no other.
+Nothing is decided here: enter leaves for the dashboard of the need's own profile.
 """
 
 from __future__ import annotations
@@ -47,6 +49,7 @@ NAME_WIDTH: Final = 24
 REDRAW_INTERVAL: Final = 1.0
 """Seconds between two drawings, which show new needs and how old the data are."""
 THREADS_PER_PROFILE: Final = 16
+"""Threads for what may block, such as reading a keyring or looking up a host name."""
 RANK_REASONS: Final = list(RankReason)
 """Why needs are ranked as they are, the most important reason first."""
 
@@ -67,6 +70,7 @@ class ProfileWatch:
     def __init__(self, profile: str, dashboard_workspace: Workspace) -> None:
         """`dashboard_workspace` is that of the dashboard from which the list was opened."""
         self.profile = profile
+        # The platform's name, in the colour chosen for it once the settings are read.
         self.label = Environment(plain(f" {safe(profile, NAME_WIDTH)} "))
         self.workspace: Workspace | None = None
         """None while the settings and the API key are being read."""
@@ -85,9 +89,12 @@ class ProfileWatch:
             opening = opened_workspace(settings, key, on_trouble=log.warning)
             async with opening as workspace, asyncio.TaskGroup() as group:
                 self.workspace = workspace
+                # Poll, and work out the forecasts, without writing to the history.
                 group.create_task(workspace.run_without_screen(remembers=False))
                 while True:
-                    await workspace.next_refresh()
+                    await (
+                        workspace.next_refresh()
+                    )  # refreshes `ranked_needs` when something changed
         except (SettingsError, CredentialError, WrongError) as error:
             config_path = self._dashboard_workspace.settings.config_path
             self.trouble = safe(str(error).removeprefix(f"{config_path}:"), 400)
@@ -98,6 +105,7 @@ class ProfileWatch:
     async def _load_settings(self) -> Settings:
         """Return the settings of the profile, read from the same file as the dashboard's."""
         current = self._dashboard_workspace.settings
+        # The arguments of `load`: the environment without what names the platform of the start.
         given = of_profile(self.profile, "", {"config": str(current.config_path)}, os.environ)
         if self.profile == current.profile:
             return current
@@ -137,6 +145,7 @@ class ProfileWatch:
         workspace = self.workspace
         if workspace is None:
             return [Cell(plain(f"{signs.unknown} reading the key"), Tone.DIM)]
+        # A feed is one list of records that is polled: show the one that fails or is oldest.
         freshness = worst(workspace.store.freshness[feed] for feed in FEEDS)
         monotonic = workspace.clock.monotonic()
         status = health_cells(freshness, None, monotonic, refresh=self._refresh)

@@ -1,5 +1,6 @@
 """The question whether to approve one task, and what it shares with the question about several.
 
+A task is what an AI agent wants to do on the platform, the remote service that is watched.
 `ApproveQuestion` shows a whole task, the budgets that approving it affects (`DecisionFacts`), and
 the end of its trace: the steps that the agent took for it. `BatchQuestion`, which asks about a set
 of tasks, is in `batch_question.py`. `DialogRouter` opens both, and sends the approval after a yes.
@@ -154,7 +155,7 @@ class ApproveQuestion(TaskQuestion):
         self._note = note
 
     def on_mount(self) -> None:
-        if self.subject.cut is not None:
+        if self.subject.cut is not None:  # which parts of the task were too long to be kept
             self.switch_off(plain(f"not all of it can be shown: {self.subject.cut}"))
         start_worker(self, self._read_trace, "read the trace")
         self.set_timer(READ_AFTER, self._mark_as_read, name="read")
@@ -166,6 +167,7 @@ class ApproveQuestion(TaskQuestion):
     def _mark_as_read(self) -> None:
         """Remember what the user has read of the task, unless it was covered or has changed."""
         if self.app.screen is self and not self.hidden and not self.changes:
+            # `content` is a digest of the task's fields: it differs if the task has changed.
             self.dashboard.read_digests[self.subject.id] = self.subject.content
 
     def items(self) -> Iterable[PaneItem]:

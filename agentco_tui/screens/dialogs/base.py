@@ -6,8 +6,10 @@ question had been visible for a moment. `key_app` supplies what that is judged b
 `key_app.presses` has the time of the last key and whether it is held down, `key_app.arrivals`
 tells how a key came from the terminal (`Arrival`: alone, in a burst, or undecided as yet).
 
-A `Cell` is a piece of text with a `Tone`, which the theme turns into a colour. An `Item` is what a
-`TextPane` shows: a heading, a labelled field, running text.
+A `Cell` is a piece of text with a `Tone`, which the theme turns into a colour. A `PaneItem` is what
+a `TextPane` shows: a heading, a labelled field, running text. The platform is the remote service
+that a `y` may change something on; `settings.label` is its name on the screen, and the profile is
+the user's name for its settings.
 """
 
 from __future__ import annotations
@@ -110,7 +112,10 @@ class Dialog(SizedScreen[T], ModalScreen[T]):
             self.pane.focus()
 
     def handle_leave(self) -> bool:
-        """Close without an answer, as the user asked to leave; return True: that was handled."""
+        """Close without an answer, as the user asked to leave.
+
+        Return True because that was handled here; the app quits if it gets False.
+        """
         self.dismiss(None)
         return True
 
@@ -212,7 +217,7 @@ class Question(Dialog[bool]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings_of("dialog", "dialog.yes", "dialog.no"),
-        Binding("t", "more", "Read more", show=False),
+        Binding("t", "more", "Read more", show=False),  # for subclasses with an `action_more`
     ]
 
     IS_QUESTION = True
@@ -258,7 +263,7 @@ class Question(Dialog[bool]):
         self.watch(self.pane, "virtual_size", self._on_scroll, init=False)
 
     def on_screen_resume(self) -> None:
-        """Start the arming time, as the question has come on the screen, or is on top again."""
+        """Start the `ARMING` time, as the question has come on the screen, or is on top again."""
         self.armed_at = None
         self.call_after_refresh(self._start_arming)
 

@@ -1,8 +1,11 @@
 """The dialog that shows how far the approval of a set of tasks has come.
 
-A `BatchApproval` first waits in its undo window (`BatchPhase.HELD`), then sends the approvals, and
-reads what became of each one. The dialog draws its state four times a second. It may be closed:
-the approval goes on, and its outcome is shown as a notice.
+The tasks are those of AI agents on the platform, a remote service. A set is several of them that
+the user approves with one yes. A `BatchApproval` first waits in its undo window
+(`BatchPhase.HELD`), in which all of it can be taken back, then sends the approvals, and reads what
+became of each one: `items` has a `Decision` per task, with its `step` and at last its `outcome`.
+The dialog draws this state four times a second. It may be closed: the approval goes on, and its
+outcome is shown as a notice.
 """
 
 from __future__ import annotations
@@ -106,6 +109,7 @@ class BatchProgress(Dialog[bool]):
         unsettled = [
             item for item in batch.items if item.outcome is None and item.step is not Step.WAITING
         ]
+        # UNKNOWN: no clear answer came, and the platform is read until it shows what happened.
         unknown = [item.task for item in unsettled if item.step is Step.UNKNOWN]
         yield from self._group(signs.unknown, "unknown", [("", task) for task in unknown])
         yield from self._failure_items(batch.items)
@@ -115,7 +119,7 @@ class BatchProgress(Dialog[bool]):
     def _progress_items(self) -> Iterable[PaneItem]:
         """Yield the progress bar, the outcomes in numbers, and why nothing is being sent."""
         batch = self.approval
-        settled = batch.results.total()
+        settled = batch.results.total()  # `results` counts the outcomes by their kind
         total = len(batch.items)
         share = Decimal(settled) / total
         words = f" {fmt.count(settled)} of {fmt.count(total)}  {fmt.percent(share)}"

@@ -1,9 +1,11 @@
 """The question whether to approve a set of tasks, which lists every one of them.
 
-For a set of more than ten tasks, their number must be typed before `y` counts; on a protected
-platform (`protected` in the settings), the profile's name must be typed whatever the number. Typed
-characters count only if they were meant: `key_app.presses` and `key_app.arrivals` tell when a key
-came, and whether it came together with others, as in pasted text.
+A task is what an AI agent wants to do on the platform, the remote service that is watched; a set is
+several of them that are approved with one yes. For more than ten tasks, their number must be typed
+before `y` counts; on a protected platform (`protected` in the settings), the name of the profile
+(the user's name for this platform) must be typed whatever the number. Typed characters count only
+if they were meant: `key_app.presses` and `key_app.arrivals` tell when a key came, and whether it
+came together with others, as in pasted text.
 
 The list begins with the tasks that the user knows least (`Familiarity`: changed since they were
 read, not read, read), and ends with those that were marked but can't be approved with the set
@@ -106,10 +108,10 @@ class BatchQuestion(TaskQuestion):
     # ---- the text of the question
 
     def items(self) -> Iterable[PaneItem]:
-        yield from self.change_items()
+        yield from self.change_items()  # which tasks have changed since the question opened
         yield from self._hidden_items()
         yield from self._total_items()
-        yield from self.facts.items()
+        yield from self.facts.items()  # the budgets affected, and how similar tasks fared
         yield from self._listed_items()
         yield from self._excluded_items()
 
@@ -173,7 +175,7 @@ class BatchQuestion(TaskQuestion):
         remarks = [
             *listed.unusual,
             self.not_shown.get(task.id),
-            self.earlier_attempt(task.id),
+            self.earlier_attempt(task.id),  # the outcome of an earlier approval of this task
         ]
         words = "; ".join(filter(None, remarks))
         if words:

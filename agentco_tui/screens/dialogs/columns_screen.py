@@ -22,6 +22,8 @@ from agentco_tui.widgets.tones import Cell, Pressable, Tone
 
 
 class ColumnsScreen(Dialog[None]):
+    """The columns of one table, those shown marked with an x. Changes take effect at once."""
+
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "flip", "Show or hide", show=False),
         Binding("less_than_sign,K", "shift(-1)", "Further left", show=False),
@@ -50,7 +52,7 @@ class ColumnsScreen(Dialog[None]):
         return [self.table.model.columns[at].key for at in self.table.columns_shown]
 
     def on_mount(self) -> None:
-        self.action_reset(self._shown)
+        self.action_reset(self._shown)  # "reset" to the present columns: this lists them first
 
     def _show(self, keys: Sequence[str]) -> None:
         """Show the columns with these keys in the list, and all of them in the dialog."""

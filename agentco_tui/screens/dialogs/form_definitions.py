@@ -1,8 +1,12 @@
 """The forms by the command that opens each, and those that create tasks and companies.
 
-Each form is a function that takes a `FormRequest` and returns a `FormPlan`. It returns a sentence
-instead if there is no form to open, for example because the cursor is on no company to clone; "" is
-an action that needs no form and shows its result by itself. `DialogRouter` opens the forms.
+The platform is the remote service that has the tasks, agents and companies. Each form is a function
+that takes a `FormRequest` (the main screen, and the record under its cursor as `subject`) and
+returns a `FormPlan`: its fields, `parse`, which checks what was typed, and `send`, which sends it
+after the user has confirmed the `question`. It returns a sentence instead if there is no form to
+open, for example because the cursor is on no company to clone; "" is an action that needs no form
+and shows its own result. `DialogRouter` opens the forms. The scope is the company that the
+dashboard is limited to; `poller.query.company` has its id.
 """
 
 from __future__ import annotations
@@ -23,7 +27,7 @@ from agentco_tui.screens.targets import completed
 from agentco_tui.text import SafeText, plain, safe, signs
 from agentco_tui.widgets.text_pane import FieldLine, PaneItem
 
-MISSION_HINT: Final = "what it is for, in a sentence; may stay empty"
+MISSION_HINT: Final = "what it is for, in a sentence; may stay empty"  # "it" is the company
 NAME_HINT: Final = "a name or an id"
 
 
@@ -42,7 +46,8 @@ def new_task(request: FormRequest) -> FormPlan:
         agent = request.subject.agent
     if workspace.poller.query.company is not None:
         company = Ref(id=workspace.poller.query.company)
-    # The interface names no priority but "high", so those of the tasks read so far are offered.
+    # The REST API documents no priority except "high", so those of the tasks read so far are
+    # offered.
     tasks = (*workspace.store.pending, *workspace.store.tasks)
     words = {task.priority for task in tasks if task.priority}
     priorities = sorted(words, key=lambda word: (priority_rank(word), word))

@@ -47,7 +47,10 @@ Confirmation: TypeAlias = Callable[[Any], Sequence[PaneItem]]
 
 
 class FormField(msgspec.Struct, frozen=True):
+    """One text field of a form, with a label before it and a line below it."""
+
     name: str
+    """The key of its text in `Values`; for a write, the name of the field that is sent."""
     label: str
     value: str = ""
     """What is in the field when the form opens."""
@@ -97,6 +100,8 @@ class FormPlan(msgspec.Struct, frozen=True):
 
 
 class Form(Dialog[None]):
+    """The dialog of one `FormPlan`."""
+
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("down", "app.focus_next", "Next field", show=False),
         Binding("up", "app.focus_previous", "Field before", show=False),
@@ -277,9 +282,10 @@ class Form(Dialog[None]):
         self.show_notes()
 
     def handle_leave(self) -> bool:
-        """Cancel sending if that is possible, else close the form.
+        """Cancel sending if that is possible, else close the form; return True if handled.
 
-        A write that was sent can't be cancelled: its outcome is shown later, and in the journal.
+        A write, i.e. a change on the platform (the remote service), can't be cancelled once it is
+        sent: its outcome is shown later, and noted in the journal, the file of all writes.
         """
         if self._sending is not None and self.is_sending:
             if self.plan.can_cancel:

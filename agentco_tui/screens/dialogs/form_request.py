@@ -2,7 +2,8 @@
 
 A `FormRequest` is passed to the function that builds a form (`form_definitions.FORMS`). It turns
 the names of companies and agents that the user typed into ids, and makes the function with which a
-form sends a `Write`: one change on the platform, which is journaled and sent once.
+form sends a `Write`: one change on the platform (the remote service that has the companies), which
+is noted in the journal, a file, and sent once. A `Ref` names a record by id, name or both.
 
 The scope is the company that the dashboard is limited to; `workspace.poller.query.company` has its
 id, or None for all companies.
@@ -136,6 +137,7 @@ class FormRequest(msgspec.Struct, frozen=True):
                     message += f" (platform: {outcome.platform_words})"
                 raise FormError(outcome.fields, plain(message))
             self.frame.dialogs.show_outcome(outcome)
+            # CREATING are the kinds of write after which there is a new record.
             if outcome.verb in CREATING and outcome.record and form.is_attached:
                 self.frame.view.go_to(outcome.record.id)
 

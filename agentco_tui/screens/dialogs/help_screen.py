@@ -2,7 +2,9 @@
 
 Each line also has the id by which `[keys]` in the settings binds the command. Below are how often
 the screen polls, how filters are written, and what the signs mean. `/` narrows the lines to those
-with some words.
+with some words. A place is a screen or a part of one, such as "tasks" or "table" (any list);
+`command.where` and `command.also` are the places in which a command works. A feed is one list that
+is polled from the remote service (the platform), and a pace how often.
 """
 
 from __future__ import annotations
@@ -30,9 +32,12 @@ FILTER_HELP: Final = (
 )
 
 Line: TypeAlias = FieldLine | Paragraph
+"""A line of the help."""
 
 
 class HelpScreen(SearchableDialog[None]):
+    """The help of one screen."""
+
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,question_mark", "leave", "Back", show=False)
     ]

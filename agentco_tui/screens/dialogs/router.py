@@ -1,15 +1,17 @@
 """Opens the dialogs over the main screen, and carries out what the user confirms in them.
 
 The lists call it for their keys (`a` approves, `t` shows a trace, …), and so do two observers of
-the platform: when a task leaves the list after its approval had ended badly
+the platform, the remote service: when a task leaves the list after its approval had ended badly
 (`recheck_decision`), and when an earlier run left writes without an outcome (`recover_attempts`).
 
-The terms: `dashboard.decisions` has the approvals made from this machine, one `Decision` per task,
-with its current `Step` or its `Outcome`. `decisions.hold` waits for the undo window of an approval.
-`Approval.run` sends it and reads what became of it. `store.pending` has the tasks that wait for a
-decision, `store.tasks` all tasks.
+The terms: a write is a change on the platform; an `Attempt` is its note in the journal, a file.
+`dashboard.decisions` has the approvals made from this machine, one `Decision` per task, with its
+current `Step` or its `Outcome`. `decisions.hold` waits for the undo window of an approval, and
+`decisions.tell` notes its step or outcome. `Approval.run` sends it and reads what became of it.
+`store.pending` has the tasks that wait for a decision, `store.tasks` all tasks. A set is several
+tasks approved with one yes. A profile is the user's name for a platform and its settings.
 
-This module is imported soon after the start (`preload.py`), and not before there is a picture.
+This module is imported soon after the first screen is shown (`preload.py`).
 """
 
 from __future__ import annotations
@@ -107,8 +109,9 @@ class DialogRouter:
     def switch_profile(self, profile: str, need: str | None = None) -> None:
         """Leave for the dashboard of another profile, with the cursor on a need.
 
-        "" shows the needs of all profiles instead. While a recording is made nothing happens, as a
-        recording is of one profile.
+        `need` is the key of an item of its "needs you" list. The profile "" stands for all: their
+        needs are shown instead. While a recording is made nothing happens, as a recording is of one
+        profile.
         """
         from agentco_tui.screens.dialogs.all_profiles import AllProfiles  # noqa: PLC0415 (rare)
 
@@ -167,6 +170,7 @@ class DialogRouter:
 
         notes = [words for words in (self._note_of_unsent(task), note) if words is not None]
         question = ApproveQuestion(self._dashboard, newest, joined(notes, "; ") if notes else None)
+        # The question shows the outcome of an earlier attempt: it need not be shown as new.
         self._dashboard.decisions.acknowledge(task.id)
 
         def answered(yes: bool | None) -> None:
@@ -244,6 +248,7 @@ class DialogRouter:
         since the yes: a cursor that moves while someone presses `a` leads to another task, too.
         Otherwise the next question, if it is about another task, says which one was not sent.
         """
+        # HERE: nothing was sent. ENDED_WAITING: the task has left the list of those that wait.
         if outcome.known_by is not KnownBy.HERE or outcome.kind in ENDED_WAITING:
             return
         if self._user_position() == position:
@@ -340,6 +345,7 @@ class DialogRouter:
         before = decision.outcome
         assert before is not None
         approval = Approval(self._dashboard.services, decision.task)
+        # DOUBTFUL: it was sent, and no effect is known; GONE: the task is in no list any more.
         was_refused = before.kind not in DOUBTFUL and before.kind is not OutcomeKind.GONE
         outcome = await approval.read_after_leaving(before.attempt_id, was_refused=was_refused)
         if outcome is not None:

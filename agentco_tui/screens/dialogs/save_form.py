@@ -3,7 +3,9 @@
 `save_list` returns the form of the command `list.save`: a CSV or Markdown table with the rows and
 columns that the list shows, or JSON with all fields of their records. `save_screenshot` writes an
 SVG picture at once. `DialogRouter` calls both with a `FormRequest`, which has the main screen
-(`frame`) and its list (`frame.view`).
+(`frame`) and its list (`frame.view`). A `FormPlan` describes a form. A feed is one list that is
+polled from the platform, the remote service that has the records; the profile is the user's name
+for the platform.
 """
 
 from __future__ import annotations
@@ -125,6 +127,7 @@ def _cell_texts(columns: Sequence[Column[Any]], row: Any) -> list[str]:
     texts: list[str] = []
     for column in columns:
         word = None
+        # A column with ranks is sorted by words, such as the levels, which it shows as signs.
         if column.rank and column.filter_value:
             word = column.filter_value(row)
         text = word or column.cell(row).text.strip()

@@ -1,9 +1,11 @@
 """The forms of a shift: to snooze a need, and to hand over to the next operator.
 
-A need is an item of the "needs you" list on the Overview. Snoozed, it is hidden there for some
-time, or until it gets worse, with a note of what was promised. The hand-over is a Markdown text
-with the state of the platform, the open and the snoozed needs, and what has happened since the
-shift began (`idle_tracker.shift_since`).
+The platform is the remote service whose AI agents the operators watch. A need is an item of the
+"needs you" list on the Overview, with a level of urgency. Snoozed, it is put at the end of that
+list for some time, or until its level rises, with a note of what the operator promised. The
+hand-over is a Markdown text with the state of the platform, the open and the snoozed needs, and
+what has happened since the shift began (`idle_tracker.shift_since`): each line is a `ChangeEvent`
+of a `Section`. A `FormPlan` has the fields of a form and the functions that check and send it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,11 @@
 """The page "since": what has happened on the platform since the operator was last active.
 
-It lists decisions, failures, spending, alerts and waiting tasks, a section each. The facts come
-from the history, a database in which earlier polls are recorded; without it, from the activity log
-as far as it is in memory. Each line opens the record that it is about. `+` and `-` choose how far
-back the page reaches; `idle_tracker.shift_since` is where it begins.
+The platform is the remote service that is watched. The page lists decisions, failures, spending,
+alerts and waiting tasks, a section each. The facts come from the history, a database in which
+earlier polls are recorded; without it, from the activity log as far as it is in memory; what was
+sent from here comes from the journal, the file of all writes. Each line opens the record that it is
+about. `+` and `-` choose how far back the page reaches; `idle_tracker.shift_since` is where it
+begins.
 """
 
 from __future__ import annotations
@@ -70,6 +72,7 @@ async def read_changes(frame: BaseFrame, since: float) -> list[Section]:
     if workspace.history is not None:
         try:
             read = partial(read_slice, since, tuple(store.companies.records))
+            # In the history's thread, once everything polled so far is written.
             past = await workspace.history.ask(read, up_to_now=True)
         except HistoryError as error:
             why_incomplete = plain(str(error))

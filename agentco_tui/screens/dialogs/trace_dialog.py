@@ -3,6 +3,8 @@
 `TraceScreen` reads the trace and shows it, with the task's fields below. A long trace is folded:
 enter unfolds the step under the cursor, and a failed step is unfolded from the beginning. `/`
 searches the steps. The questions about an approval show the last steps with `summary_items`.
+The steps come from the platform, the remote service; a decision is an approval started here, and a
+resolution what became of a task that no longer waits.
 
 A `DetailPane` has a cursor on the lines that have a key; the key of a step is its number, which
 counts from 1. `CellContext` gives cells what they need besides their record, such as the time.
@@ -248,6 +250,7 @@ class TraceScreen(FullScreenDialog[bool], SearchableDialog[bool]):
     def _mark_as_read(self) -> None:
         """Remember what the user has read of the task, unless the page was covered or left."""
         if self.app.screen is self and not self.hidden:
+            # `content` is a digest of the task's fields: it differs if the task has changed.
             self.dashboard.read_digests[self.subject.id] = self.subject.content
 
     def on_resize(self, event: events.Resize) -> None:
@@ -349,7 +352,7 @@ class TraceScreen(FullScreenDialog[bool], SearchableDialog[bool]):
     def action_next(self, direction: int) -> None:
         """Go to the next matching step (1), the one before (-1) or the first one (0); unfold it.
 
-        Goes on from the first after the last, and from the last before the first.
+        After the last step comes the first, and before the first the last.
         """
         # A key may come while the step of the last key is still being drawn.
         current = self._target or self._number_at_cursor()
