@@ -7,9 +7,9 @@ the platform, the remote service: when a task leaves the list after its approval
 The terms: a write is a change on the platform; an `Attempt` is its note in the journal, a file.
 `dashboard.decisions` has the approvals made from this machine, one `Decision` per task, with its
 current `Step` or its `Outcome`. `decisions.hold` waits for the undo window of an approval, and
-`decisions.tell` notes its step or outcome. `Approval.run` sends it and reads what became of it.
-`store.pending` has the tasks that wait for a decision, `store.tasks` all tasks. A set is several
-tasks approved with one yes. A profile is the user's name for a platform and its settings.
+`decisions.record_progress` notes its step or outcome. `Approval.run` sends it and reads what became
+of it. `store.pending` has the tasks that wait for a decision, `store.tasks` all tasks. A set is
+several tasks approved with one yes. A profile is the user's name for a platform and its settings.
 
 This module is imported soon after the first screen is shown (`preload.py`).
 """
