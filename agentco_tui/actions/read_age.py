@@ -1,4 +1,4 @@
-"""How old the read before a write may be: decided here for every write, and nowhere else.
+"""Decides how old the read before a write may be, for every write.
 
 A yes applies to what is there now. Between the read that was compared with what the user saw and
 the moment in which the request leaves lie the lock of the journal, the disk, the connection, and
@@ -17,12 +17,14 @@ OLDEST_READ: Final = 1.0
 and sending take some tens of milliseconds on a healthy machine and line, and a few hundred on a bad
 one; a second leaves room for that, and for nothing that a user would notice as a wait."""
 MOST_READS: Final = 4
-"""How often it is read for one write before the user is told that it takes too long here."""
+"""Reads for one write after which the user is shown that reading takes too long here."""
 
 
 def why_too_old(clock: Clock, read_began: float) -> SafeText | None:
-    """Why a read that began then (a reading of `clock.monotonic`) is too old to act on; None if it
-    is not. The clock goes on while the process is stopped and while a laptop sleeps.
+    """Return why a read is too old to act on; None if it is not.
+
+    `read_began` is a reading of `clock.monotonic`, which goes on while the process is stopped and
+    while a laptop sleeps.
     """
     age = clock.monotonic() - read_began
     if age <= OLDEST_READ:

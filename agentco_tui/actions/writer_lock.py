@@ -1,6 +1,6 @@
 """Tells whether the process that wrote a line of the journal is still alive.
 
-Each process that writes keeps a file of its own locked (flock) in a folder beside the journal; the
+Each process that writes keeps its own file locked (flock) in a folder next to the journal; the
 kernel releases the lock however the process ends. A pid would not do: pids are reused, and mean
 nothing in a home directory that several machines share.
 """

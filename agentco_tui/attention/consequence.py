@@ -33,10 +33,10 @@ def consequence(
     ", platform's forecast $1,813.00" follows.
     """
     parts = [own_forecast(budget, forecasts, now, tz), platforms_forecast(budget)]
-    known = [part for part in parts if part is not None]
-    if not known:
+    sentences = [part for part in parts if part is not None]
+    if not sentences:
         return None
-    return plain(", ".join(known))
+    return plain(", ".join(sentences))
 
 
 def platforms_forecast(budget: Budget) -> SafeText | None:
@@ -56,20 +56,22 @@ def own_forecast(
     """
     fast = forecasts.fast_spend(budget)
     if fast is not None:
-        left = until_limit(fast, now)
-        return plain(f"limit reached in {left} at {per_minute(budget, fast)}")
-    known = forecasts.of(budget)
-    if known.burn:
-        left = figures.age(max(0.0, known.burn.gone_in))
-        return plain(f"gone in {signs.derived}{left} at {_per_hour(budget, known.burn.rate)}")
-    if isinstance(known.forecast, TooLittle):
+        time_left = until_limit(fast, now)
+        return plain(f"limit reached in {time_left} at {per_minute(budget, fast)}")
+    subject_forecast = forecasts.of(budget)
+    if subject_forecast.burn:
+        time_left = figures.age(max(0.0, subject_forecast.burn.gone_in))
+        return plain(
+            f"gone in {signs.derived}{time_left} at {_per_hour(budget, subject_forecast.burn.rate)}"
+        )
+    if isinstance(subject_forecast.forecast, TooLittle):
         if budget.forecast is not None:
             return None
         # In whole hours, so that the sentence does not change every minute.
-        hours = ceil(known.forecast.needed / HOUR)
+        hours = ceil(subject_forecast.forecast.needed / HOUR)
         return plain(f"not enough history yet ({figures.duration(hours * HOUR)} to go)")
-    if isinstance(known.forecast, Forecast):
-        return _forecast_words(budget, known.forecast, now, tz)
+    if isinstance(subject_forecast.forecast, Forecast):
+        return _forecast_words(budget, subject_forecast.forecast, now, tz)
     return None
 
 
@@ -93,10 +95,10 @@ def _forecast_words(budget: Budget, forecast: Forecast, now: float, tz: tzinfo |
 def until_limit(fast: FastSpend, now: float) -> SafeText:
     """The time until the limit is reached at the rate of the last minutes: "~12 min"."""
     minutes = max(1, round((fast.reached_at - now) / 60))
-    left = f"{minutes} min"
+    time_left = f"{minutes} min"
     if minutes >= 60:
-        left = f"{minutes // 60} h {minutes % 60:02d} min"
-    return plain(f"{signs.derived}{left}")
+        time_left = f"{minutes // 60} h {minutes % 60:02d} min"
+    return plain(f"{signs.derived}{time_left}")
 
 
 def per_minute(budget: Budget, fast: FastSpend) -> SafeText:

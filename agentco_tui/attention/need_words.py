@@ -163,8 +163,8 @@ def _consequence_of_waiting(need: Need, task: Task, names: Names, now: float) ->
     number = max(1, len(need.alike))
     parts: list[str] = []
     if task.expires is not None and number == 1:
-        left = task.expires.at - now
-        parts.append(f"expires in {fmt.age(left)}" if left > 0 else "expired")
+        seconds_left = task.expires.at - now
+        parts.append(f"expires in {fmt.age(seconds_left)}" if seconds_left > 0 else "expired")
     agent = names.agent_of(task.agent)
     name = names.agent(task.agent)
     if agent is not None and agent.state in NOT_AT_WORK:
@@ -320,8 +320,8 @@ def _consequence_of_subject(
 
 def _money_ahead(budget: Budget, forecasts: ForecastService, now: float) -> SafeText | None:
     """The forecast of a budget by our own figures, else by the platform's; None if unknown."""
-    known = forecasts.of(budget)
-    if isinstance(known.forecast, Forecast) or known.burn:
+    subject_forecast = forecasts.of(budget)
+    if isinstance(subject_forecast.forecast, Forecast) or subject_forecast.burn:
         return own_forecast(budget, forecasts, now)
     if budget.forecast is None or budget.limit is None or not budget.limit.amount:
         return None

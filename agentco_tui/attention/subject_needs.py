@@ -54,19 +54,22 @@ def money_ahead(budget: Budget, forecasts: ForecastService, now: float) -> Money
     fast = forecasts.fast_spend(budget)
     if fast is not None:
         return MoneyAhead(Level.CRITICAL, _in_steps(fast.reached_at), alarm_changes_at)
-    known = forecasts.of(budget)
+    subject_forecast = forecasts.of(budget)
     gone_at = inf
     changes_at = alarm_changes_at
-    if isinstance(known.forecast, Forecast) and known.forecast.gone is not None:
-        _, likely, _ = known.forecast.gone
-        if likely < known.forecast.ends:
+    if (
+        isinstance(subject_forecast.forecast, Forecast)
+        and subject_forecast.forecast.gone is not None
+    ):
+        _, likely, _ = subject_forecast.forecast.gone
+        if likely < subject_forecast.forecast.ends:
             gone_at = likely
-    if known.burn:
-        gone_by_burn = now + known.burn.gone_in
+    if subject_forecast.burn:
+        gone_by_burn = now + subject_forecast.burn.gone_in
         next_step = (round(gone_by_burn / STEP) + 0.5) * STEP
         changes_at = min(changes_at, now + max(0.0, next_step - gone_by_burn))
         gone_at = min(gone_by_burn, gone_at)
-        level = max(level, Level.CRITICAL if known.burn.critical else Level.WARNING)
+        level = max(level, Level.CRITICAL if subject_forecast.burn.critical else Level.WARNING)
     if gone_at == inf:
         return MoneyAhead(level, None, changes_at)
     return MoneyAhead(max(level, Level.WARNING), _in_steps(gone_at), changes_at)

@@ -65,10 +65,14 @@ class TaskNeeds:
         needs: dict[str, RankedNeed] = {}
         for level, tasks in queue.worst_tasks(most, now, limits, snoozed_ids):
             for task in tasks:
-                known = before.get(task.id)
-                if known is None or known[1].record is not task or known[1].level is not level:
-                    known = need_of_task(queue, level, task)
-                needs[task.id] = known
+                ranked_need = before.get(task.id)
+                if (
+                    ranked_need is None
+                    or ranked_need[1].record is not task
+                    or ranked_need[1].level is not level
+                ):
+                    ranked_need = need_of_task(queue, level, task)
+                needs[task.id] = ranked_need
         self.by_id = needs
 
     def _unchanged(self) -> Mapping[str, RankedNeed]:

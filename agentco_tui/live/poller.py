@@ -296,7 +296,7 @@ class Poller:
         if schedule.pace is Pace.OFF and not schedule.awaited:
             return True  # the screen has changed while it waited for its slot
         query = self.query
-        asked = query_key(feed, query)
+        key_at_begin = query_key(feed, query)
         began = self.clock.monotonic()
         # The duration is by the event loop's time, in which a laptop's sleep does not count.
         loop_time = asyncio.get_running_loop().time
@@ -309,13 +309,15 @@ class Poller:
             # A screenful of a long list is shown until all of it has come.
             nonlocal has_shown_first_rows
             is_first = self.store.freshness[feed].answered_at is None
-            if is_first and query_key(feed, self.query) == asked:
+            if is_first and query_key(feed, self.query) == key_at_begin:
                 has_shown_first_rows = True
                 self.store.take(feed, Listing(records=tuple(rows), more=True))
 
         try:
             take = await fetch(feed, self.client, self.store, query, show_first_rows)
-            is_current = began >= schedule.shown_from and query_key(feed, self.query) == asked
+            is_current = (
+                began >= schedule.shown_from and query_key(feed, self.query) == key_at_begin
+            )
             if is_current:
                 take()
         except ApiError as error:
@@ -325,7 +327,7 @@ class Poller:
             log.exception("reading the feed %s failed", feed)
             words = f"through a fault of this program ({type(error).__name__})"
             failure = errors.Unreadable(plain(f"this answer could not be read, {words}"), path=feed)
-        if failure is not None and query_key(feed, self.query) != asked:
+        if failure is not None and query_key(feed, self.query) != key_at_begin:
             is_current = False
         if not is_current:
             if schedule.pace is not Pace.OFF:

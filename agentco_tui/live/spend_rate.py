@@ -340,7 +340,7 @@ class SpendRates:
         steady = self._clock.monotonic()
         now = self._clock.now()
         period = period_of(budget, now)
-        found = fast_spend(
+        alarm = fast_spend(
             series.flows,
             series.watched_since,
             series.spent,
@@ -350,15 +350,15 @@ class SpendRates:
             period_left=period.end - now,
             standing=before is not None,
         )
-        if found is None:
+        if alarm is None:
             return
-        since = now - found.lasts
+        since = now - alarm.lasts
         main_spender: str | None = None
         if before is not None:
             since = before.since
             main_spender = before.mostly
         self._alarms[subject] = replace(
-            found, reached_at=now + found.reached_in, since=since, mostly=main_spender
+            alarm, reached_at=now + alarm.reached_in, since=since, mostly=main_spender
         )
 
     def _name_main_spender(self, subject: Subject) -> Generator[None, None, None]:

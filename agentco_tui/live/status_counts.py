@@ -16,7 +16,7 @@ from agentco_tui.model import Task, TaskState
 from agentco_tui.text import SafeText
 
 Status = tuple[SafeText | None, TaskState | None]
-"""The platform's word, and the state that it stands for."""
+"""The platform's word for a status, and the state that the word means."""
 
 MOST_ONE_BY_ONE = 5_000
 """Changed tasks above which counting all of them again is faster."""

@@ -362,7 +362,7 @@ class Store:
         self.take(feed, replace(held.listing, records=kept))
 
     def forget_feed(self, feed: FeedName) -> None:
-        """Empty a feed whose question changed: the old answer must not be shown for the new one."""
+        """Empty a feed whose query changed: the old answer must not be shown for the new one."""
         self.set_freshness(feed, Freshness())
         if feed is FeedName.BUDGET:
             self._overview = None
