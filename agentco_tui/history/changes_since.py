@@ -1,12 +1,15 @@
 """What happened since a moment, in sections: for a user who comes back, and for a hand-over.
 
-`read_slice` reads the time since then from the history; without a history, `slice_of_log` makes the
-same from the log that is in memory. `changes_since` turns it into sections of lines ("Decided",
-"Went wrong", "Spent", …) together with the store, which has the present state.
+The platform is the remote service whose AI agents are watched. `read_slice` reads the time since
+then from the history, a database of what was polled; without a history, `slice_of_log` makes the
+same from the platform's activity log, as far as it is in memory. `changes_since` turns it into
+sections of lines ("Decided", "Went wrong", "Spent", …) together with the store, which has the
+present state. The queue is the list of tasks that wait for approval.
 
 All are pure functions, which the "since" dialog calls in a thread. Times are seconds since 1970 by
 the platform's clock. A `Span` is a pair of begin and end; a `TaskLife` or `AlertLife` is all that
-is known of one task or alert.
+is known of one task or alert, a `Track` a figure over time. The subject of a budget is the id of
+its owner, "" for the total.
 """
 
 from __future__ import annotations
@@ -56,6 +59,7 @@ from agentco_tui.text import SafeText, joined, plain, safe
 LEAST_GAP: Final = 60.0  # seconds; shorter gaps are not reported
 MOST_NAMED: Final = 3  # tasks of unknown outcome that are named in one line
 VERDICTS: Final = {TaskState.REJECTED: "rejected", TaskState.CANCELLED: "cancelled"}
+"""The words for states that are the outcome of a decision themselves."""
 
 
 class ChangeEvent(msgspec.Struct, frozen=True):
@@ -175,8 +179,8 @@ def changes_since(
 ) -> list[Section]:
     """All sections for a span of time, which ends now.
 
-    `sent` are the writes that were sent from this machine, by the id of the task if they are about
-    one.
+    `sent` are the writes (approvals and other changes) that were sent from this machine, by the id
+    of the task if they are about one. `limits` are the thresholds of warnings.
     """
     since, now = span
     context = _Since(past, store, Names(store), limits, since, now)
@@ -256,7 +260,7 @@ def _decided(context: _Since, sent: Mapping[str, ChangeEvent]) -> list[ChangeEve
         at = departure_time(life)
         if at is None:
             continue
-        own_write = unmatched.pop(life.id, None)
+        own_write = unmatched.pop(life.id, None)  # it was decided from this machine
         if at < context.since:
             continue
         key = entry_keys.get(life.id)

@@ -1,8 +1,11 @@
 """The database of the history: opening it, writing into it, and what happens when it is damaged.
 
-Figures and counts are stored in buckets of one minute, ten minutes and one hour, all three at once;
-each length is kept for a time of its own. A bucket holds the last figure in it with its time, or
-the number of entries.
+What was polled from the platform, the remote service that is watched, is stored: a series is one
+figure over time, such as what a budget has spent; a tally counts entries of the activity log of one
+kind; a life is when a task came, was decided and ended; `seen` has the times in which a feed (one
+list that is polled) was read without a gap. Figures and counts are stored in buckets of one minute,
+ten minutes and one hour, all three at once; each length is kept for a time of its own. A bucket
+holds the last figure in it with its time, or the number of entries.
 
 One process writes the buckets of a platform, the one with the `HistoryLock`; others put their rows
 into the table `inbox`, from where the writer takes them. Every public function and method raises
@@ -111,7 +114,7 @@ class HistoryDatabase:
 
     def write(self, batch: Sequence[Rows]) -> bool:
         """Write rows in one transaction, or none of them. Returns whether this process writes the
-        buckets; otherwise the rows were handed over to the process that does.
+        buckets; otherwise the rows were put into the inbox of the process that does.
         """
         with self._connected("BEGIN IMMEDIATE") as connection:
             if not self._lock.acquire():
@@ -333,7 +336,7 @@ class HistoryDatabase:
         self._write_counts(connection, rows.counts)
         for number, life in enumerate(rows.lives):
             if number % _PAUSE_EVERY == 0:
-                turn_of_thread()
+                turn_of_thread()  # wait while the user presses keys
             self._write_life(connection, life)
         connection.executemany(
             _ALERT, [{"platform": platform, **asdict(alert)} for alert in rows.alerts]
@@ -372,7 +375,10 @@ class HistoryDatabase:
     def _extend_seen(
         self, connection: sqlite3.Connection, feed: str, scope: str, since: float, until: float
     ) -> None:
-        """Note that a feed was seen in a time, as one span with those that it touches."""
+        """Note that a feed was seen in a time, as one span with those that it touches.
+
+        `scope` is the id of the company that it was asked about, "" for all.
+        """
         key = (self._platform, feed, scope)
         touched = connection.execute(
             """SELECT since, until FROM seen WHERE (platform, feed, scope) = (?, ?, ?)

@@ -1,7 +1,9 @@
 """Finds out who decided the tasks that left the queue, by reading their records.
 
-A poll of the queue shows that a task is gone, not why. The log may say it; otherwise the list of
-all tasks is read, once for all departures, after all other reads and with long pauses.
+The queue is the list of tasks on the platform, the remote service, that wait for approval. A poll
+of the queue shows that a task is gone (departed), not why. The activity log may say it; otherwise
+the list of all tasks is read, once for all departures, after all other reads and with long pauses.
+The history, a database, keeps a `TaskLife` of each task: when it came, was decided and ended.
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ LOOKED_BACK: Final = 7 * 86_400.0
 log = logging.getLogger(__name__)
 
 LifeOf = Callable[[Task, float], TaskLife]
+"""Returns what the record of a task says that was read at a time."""
 
 
 class DepartureReader:
@@ -81,7 +84,7 @@ class DepartureReader:
                 log.info("departed tasks can't be looked up: %s", error)
                 pause = SPACING
             except Exception:
-                # A bug of ours here must not end what keeps the picture.
+                # A bug of ours here must not end the program, which goes on without this.
                 log.exception("looking up departed tasks failed")
                 pause = LONGEST_PAUSE
             await asyncio.sleep(pause)

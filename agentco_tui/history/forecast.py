@@ -14,9 +14,10 @@ The model is a level with a weekly profile, fitted to daily sums, and a lognorma
 6. The range is the quantiles 0.1 and 0.9 of that distribution; the probability that the limit is
    reached follows from the same.
 
-`ForecastService` calls it with the flows of `history.spending`. `python -m
-tests.benchmarks.forecast` measures the accuracy; docs/forecast.md describes the method for users.
-Times are seconds since 1970. Amounts are whole units, which are money or tokens.
+`ForecastService` calls it with the flows of `history.spending`: a flow is an amount that was spent
+between two times. `seen` are the spans in which the service that reports the spending was polled.
+`python -m tests.benchmarks.forecast` measures the accuracy; docs/forecast.md describes the method
+for users. Times are seconds since 1970. Amounts are whole units, which are money or tokens.
 """
 
 from __future__ import annotations
@@ -94,6 +95,7 @@ def forecast(
 ) -> Forecast | TooLittle:
     """Forecast a budget to the end of its period.
 
+    `limits` has the probabilities, in per cent, at which the date is shown and hidden again.
     `is_date_shown` says whether the forecast before this one had the date on which the limit is
     reached: it disappears at a lower probability than it appears (hysteresis), so that it does not
     flicker.

@@ -1,9 +1,13 @@
 """Computes forecasts, alarms and trends of budgets and agents from the history.
 
-A subject is the owner of a budget: everything, a company or an agent. `ForecastService` computes
-one subject at a time in the history's thread, with pauses, those on the screen first. Screens and
-the needs (the "needs you" list) read the last result: no screen waits, and a figure that is not
-computed yet, or has no history, is None. Times are seconds since 1970 by the platform's clock.
+The history is a database of what was polled from the platform, the remote service whose AI agents
+are watched. A subject is the owner of a budget: everything, a company or an agent.
+`ForecastService` (called the outlook elsewhere) computes one subject at a time in the history's
+thread, with pauses, those on the screen first. Screens and the needs (the "needs you" list) read
+the last result: no screen waits, and a figure that is not computed yet, or has no history, is None.
+A `Track` is a figure over time; a flow (`Spending.flows`) is an amount spent between two times. The
+queue is the list of tasks that wait for approval. Times are seconds since 1970 by the platform's
+clock.
 """
 
 from __future__ import annotations
@@ -83,9 +87,12 @@ class SubjectForecast(msgspec.Struct, frozen=True, kw_only=True):
     computed_at: float  # the time of the computation, by the platform's clock
     limit: Money | None = None  # the limit at that time
     forecast: Forecast | TooLittle | None = None  # None: no spending is known
-    burn: Burn | NoData | None = NoData()  # the worst tier; None if none burns
-    fast: FastSpend | None = None  # from the last minutes of the history
-    runaway: Runaway | NoData | None = NoData()  # None if it isn't one
+    burn: Burn | NoData | None = NoData()
+    """The alarm that a budget is spent too fast to last its period; None if it is not."""
+    fast: FastSpend | None = None
+    """The alarm that the limit is reached soon, at the rate of the last minutes of the history."""
+    runaway: Runaway | NoData | None = NoData()
+    """The alarm that an agent is far above its own habit; None if it is not."""
     usual_run: float | None = None  # seconds from approval to end, of 95 % of an agent's tasks
     spent_in_period: Sequence[float] = ()
     """What was spent by the end of each of equal parts of the period so far; nan is a gap."""
@@ -120,6 +127,7 @@ class SubjectForecast(msgspec.Struct, frozen=True, kw_only=True):
 
 
 NOTHING: Final = SubjectForecast(computed_at=-math.inf)
+"""The forecast of a subject that was not computed yet."""
 
 
 class ForecastService:
@@ -141,7 +149,9 @@ class ForecastService:
         self.limits = limits or AlertLimits()
         self.on_change: Callable[[], None] = lambda: None
         self.rates = SpendRates(store, self.clock)
+        """How fast each budget is spent, by the polls of the last minutes."""
         self.log = LogFindings()
+        """What the activity log says of failures and decisions."""
         self.log_of: Listing[Activity] | None = None  # the answer after which `log` was computed
         self._known: dict[Subject, SubjectForecast] = {}
         self._wanted: set[Subject] = set()
@@ -340,7 +350,7 @@ def _compute_subject(
 
     `is_date_shown` is whether the forecast before this one said when the limit is reached.
     """
-    turn_of_thread()
+    turn_of_thread()  # wait while the user presses keys, which need the interpreter
     scope, subject_id = subject
     # Hours end at full ten minutes; otherwise each computation would change all of them.
     hours = _ends(math.ceil(now / 600) * 600, HOUR, 24)

@@ -1,7 +1,12 @@
 """The history of a platform: what was seen of it, from `history.sqlite3` in the state folder.
 
-Times are seconds since 1970 by the platform's clock. Sums are whole units of the subject's
-currency, as they were read. Rows are prepared on the event loop; one thread hands them to SQLite.
+The platform is the remote service that is watched: its origin is the scheme, host and port of its
+address, its profile the user's name for it. What a poll brings is an `Observed`; `Rows` are the
+same as plain values. Rows are prepared on the event loop, in slices of some milliseconds, and
+written in batches by one thread; reads get a `Reader` in that thread.
+
+Times are seconds since 1970 by the platform's clock. Sums are whole units of the currency of their
+subject (the owner of a budget), as they were read.
 """
 
 from __future__ import annotations
@@ -54,7 +59,7 @@ class History:
         redact: Callable[[str], str] = str,
         most_bytes: int = MOST_BYTES,
     ) -> None:
-        """`redact` takes keys out of a text; `most_bytes` is how large the file may be."""
+        """`redact` takes API keys out of a text; `most_bytes` is how large the file may be."""
         self.path = path
         self.on_trouble: Callable[[SafeText], object] = _ignore_trouble
         self._redact = redact
@@ -62,6 +67,7 @@ class History:
         self._executor = ThreadPoolExecutor(1, thread_name_prefix="history")
         self._loop: asyncio.AbstractEventLoop | None = None
         self._sources = deque[Iterator[Observed]]()
+        """The iterators that were given to `observe` and are not finished."""
         self._slicing: asyncio.Future[None] | None = None
         self._is_closing = False
         self._batch: list[Rows] = []
@@ -157,7 +163,7 @@ class History:
         try:
             observed = next(self._sources[0], None)
         except Exception:
-            # A bug of ours here must not end what keeps the picture.
+            # A bug of ours here must not end the program, which goes on without this.
             log.exception("what was observed can't be remembered")
             observed = None
         if observed is None:

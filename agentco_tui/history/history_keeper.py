@@ -1,7 +1,10 @@
 """Keeps a history up to date with what a poller reads, for as long as a workspace remembers.
 
-`Sampler` writes what the store gets. `DepartureReader` reads the records of tasks that left the
-queue. For a platform that is new to the history, the last 24 hours of its log are read as well.
+The history is a database; the poller reads the feeds (lists of records) of the platform, the remote
+service that is watched, into the store. `Sampler` writes what the store gets. `DepartureReader`
+reads the records of tasks that left the queue, the list of those that wait for approval, to learn
+who decided them. For a platform that is new to the history, the last 24 hours of its activity log
+are read as well, by the poller's `backfill`.
 """
 
 from __future__ import annotations

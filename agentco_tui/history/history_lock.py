@@ -1,7 +1,8 @@
 """Which process writes the history of a platform: the one that holds an advisory lock.
 
-Several dashboards of one machine may watch the same platform. The kernel frees the lock however
-its process ends, so another one takes over with its next batch.
+The platform is the remote service that is watched, and its history a database of what was polled
+from it. Several dashboards of one machine may watch the same platform. The kernel frees the lock
+however its process ends, so another one takes over with its next batch of rows.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ class HistoryLock:
     """The right to write one platform's history into a database, for this process."""
 
     def __init__(self, database: Path, platform: str) -> None:
-        """`platform` is its one name, as `api.origin.platform_of` returns it."""
+        """`platform` is the same for all spellings of its address (`api.origin.platform_of`)."""
         digest = sha256(platform.encode()).hexdigest()[:_DIGEST_LENGTH]
         self._path = database.with_name(f"{database.name}.writer-{digest}.lock")
         self._descriptor: int | None = None

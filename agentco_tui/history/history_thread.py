@@ -1,5 +1,9 @@
 """The part of the history that runs in its thread: batches are written, kept after a failure, and
 old buckets deleted between batches.
+
+The history is a database of what was polled from a platform, the remote service that is watched.
+`Rows` are what one poll brought; a bucket has the figures of one minute, ten minutes or an hour.
+Only one process writes the buckets of a platform; others leave their rows in the database for it.
 """
 
 from __future__ import annotations
@@ -41,7 +45,11 @@ class HistoryThread:
         most_bytes: int,
         report: Callable[[SafeText], None],
     ) -> None:
-        """`report` is called once with each sentence that says why nothing can be remembered."""
+        """`report` is called once with each sentence that says why nothing can be remembered.
+
+        `profile` is the user's name for the platform, `origin` the scheme, host and port of its
+        address, `most_bytes` how large the file may be.
+        """
         self._path = path
         self._profile = profile
         self._origin = origin
@@ -66,7 +74,7 @@ class HistoryThread:
             if self._write_unwritten():
                 self._expire_for_a_moment()
         except Exception:
-            # A bug of ours here must not end what keeps the picture.
+            # A bug of ours here must not end the program, which goes on without a history.
             log.exception("what was observed can't be remembered")
 
     def read(self, read: Callable[[Reader], T]) -> T:
@@ -133,7 +141,7 @@ class HistoryThread:
             for _ in self._expiring or ():
                 if time.monotonic() >= now + EXPIRE_FOR:
                     return
-                turn_of_thread()
+                turn_of_thread()  # wait while the user presses keys
         except HistoryError as error:
             self._report_once(error)
         self._expiring = None

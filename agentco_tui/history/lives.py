@@ -1,8 +1,11 @@
 """Merges a new report of a task with what is stored of it, for `history.database`.
 
-The life of a task is when it was first seen, began to wait, was decided and ended. It is reported
-by the queue (the pending list), by the list of all tasks and by the log; each knows a part of it,
-and they come in any order. A task "departs" when it leaves the queue.
+The tasks are those of AI agents on the platform, the remote service. The life of a task is when it
+was first seen, began to wait for approval, was decided and ended. It is reported by the queue (the
+list of tasks that wait), by the list of all tasks and by the activity log; each knows a part of it,
+and they come in any order. A task "departs" when it leaves the queue; it is "looked up" when its
+record was read afterwards, to learn who decided it. `TaskLife` says what the fields of a `LifeRow`
+mean; `state_at` is when the task was seen in its state.
 """
 
 from __future__ import annotations

@@ -1,4 +1,17 @@
-"""The tables of the history's database, and how files of earlier versions are migrated."""
+"""The tables of the history's database, and how files of earlier versions are migrated.
+
+The history is what was polled from platforms, the remote services that are watched. The tables:
+
+- platform: one for each service, by a key that is the same for all spellings of its address;
+  viewer: the profiles (the user's names for it) that have watched it.
+- subject: the names of companies and agents, by their ids (`key`).
+- series: one figure over time, such as what a budget has spent; sample: its values (`a` to `c`).
+- tally: a kind of log entry; counted: how many there were (`n`).
+- life: when a task came, was decided and ended; alert: the same of alerts.
+- seen: when a feed (one list that is polled) was read without a gap; kept (before: thinned): from
+  when on buckets of each length, in seconds (`resolution`), are complete.
+- inbox: rows of processes that may not write, for the one that may.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,10 @@
 """What is observed of a platform: figures over time, counts of the log, lives of tasks and alerts.
 
+The platform is the remote service whose AI agents are watched; the history, a database, stores what
+was polled from it. A feed is one list that is polled; the scope is the company that it was asked
+about, "" for all. The queue is the list of tasks that wait for approval. A subject is the owner of
+a figure: a company, an agent, or everything ("").
+
 Times are seconds since 1970 by the platform's clock. Sums are whole units of the subject's
 currency, as they were read.
 """
@@ -16,13 +21,14 @@ from agentco_tui.model import BudgetScope, Severity, TaskState
 from agentco_tui.text import SafeText
 
 S = TypeVar("S")
+"""The samples of a track."""
 
 Span = tuple[float, float]
 """From when to when; both ends belong to it."""
 
 
 class HistoryError(Exception):
-    """The history can't be read or written; `str()` says why, for a person."""
+    """The history can't be read or written; `str()` says why, for the user."""
 
 
 class Track(msgspec.Struct, Generic[S], frozen=True):
@@ -47,18 +53,24 @@ class Track(msgspec.Struct, Generic[S], frozen=True):
 
 
 class BudgetSample(msgspec.Struct, frozen=True, gc=False):
+    """What was spent of a budget since its period began, and its limit, at one time."""
+
     at: float
     spent: Decimal | None
     limit: Decimal | None
 
 
 class QueueSample(msgspec.Struct, frozen=True, gc=False):
+    """How many tasks waited at one time."""
+
     at: float
     waiting: int
     oldest: float | None  # since when the oldest waits
 
 
 class AgentSample(msgspec.Struct, frozen=True, gc=False):
+    """What the record of an agent said at one time; `completed` is a number of tasks."""
+
     at: float
     status: SafeText | None
     trust: Decimal | None
@@ -129,7 +141,7 @@ class Departure(msgspec.Struct, frozen=True, gc=False):
 
 
 class Observed(msgspec.Struct, kw_only=True):
-    """What was learnt in one go: from one answer, or of a past made elsewhere."""
+    """What was learnt in one go: from one answer, or of a past that the demo invents."""
 
     samples: list[tuple[FeedName, str, str, BudgetSample | QueueSample | AgentSample]] = []
     """Each with its feed, the id of its subject ("" for the whole, or all companies) and the unit
@@ -149,6 +161,7 @@ class Observed(msgspec.Struct, kw_only=True):
     ended_alerts: list[tuple[str, float]] = []
     """Ids of alerts that ended, and when that was seen."""
     queue: QueueSeen | None = None
+    """Set if the departures are not known, because the queue was not polled for some time."""
     departures: list[Departure] = []
     looked_up: list[str] = []
     """Ids of departed tasks whose records were read, with or without an answer."""

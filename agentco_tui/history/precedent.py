@@ -2,8 +2,10 @@
 
 The approval dialog shows them before the user decides. Two tasks are alike if they have the same
 agent, and titles that differ only in figures and names ("Refund 214 customers", "Refund 9
-customers"). Reports of one task from the journal (what was approved from this machine), the log and
-the history are merged into one `TaskLife` before it is counted.
+customers"). Reports of one task from the journal (what was approved from this machine), the
+activity log of the platform (the remote service that has the tasks) and the history (a database of
+what was polled from it, read with a `Reader`) are merged into one `TaskLife` before it is counted.
+The queue is the list of tasks that wait for approval.
 """
 
 from __future__ import annotations
@@ -101,7 +103,7 @@ def find_precedents(
     lives_by_likeness: dict[Likeness, list[TaskLife]] = {likeness_of(task): [] for task in tasks}
     for number, life in enumerate(_merged(reports)):
         if number % _CHUNK == 0:
-            turn_of_thread()
+            turn_of_thread()  # wait while the user presses keys, which need the interpreter
         if not life.title or life.id in task_ids:
             continue
         alike = lives_by_likeness.get(_likeness(life.agent, life.title))

@@ -1,4 +1,13 @@
-"""Reads of the history: figures over time, what happened, and when the platform was not seen."""
+"""Reads of the history: figures over time, what happened, and when the platform was not seen.
+
+The history is a database of what was polled from the platform, the remote service that is watched
+(`migrations.py` describes the tables). Figures and counts are stored in buckets of a minute, ten
+minutes and an hour; minutes are kept for the shortest time. A `Track` is a figure over time, with
+the spans in which it was seen. A subject is the owner of a figure: the id of a company or an agent,
+"" for the whole. A feed is one list that is polled; the scope is the company that it was asked
+about. The queue is the list of tasks that wait for approval, and a life what is known of one task.
+Times are seconds since 1970.
+"""
 
 from __future__ import annotations
 
@@ -32,6 +41,7 @@ BUDGET_FEEDS: Final = {
     BudgetScope.COMPANY: FeedName.COMPANY_BUDGETS,
     BudgetScope.AGENT: FeedName.AGENT_BUDGETS,
 }
+"""The feed that has the budgets of each scope."""
 MINUTE: Final = 60
 TEN_MINUTES: Final = 600
 HOUR: Final = 3_600

@@ -1,7 +1,9 @@
 """Turns what was observed into rows of plain values, as the database stores them.
 
-This is done on the event loop, in slices, so that the thread of the history only hands rows to
-SQLite. Rows can be encoded: a process that may not write hands them over to the one that may.
+The history is a database of what was polled from the platform, the remote service that is watched;
+an `Observed` is what one poll brought (`observations.py` explains its parts). This is done on the
+event loop, in slices, so that the thread of the history only hands rows to SQLite. Rows can be
+encoded: a process that may not write hands them over to the one that may.
 """
 
 from __future__ import annotations
@@ -67,7 +69,7 @@ class AlertRow(msgspec.Struct, kw_only=True):
 
 
 class Rows(msgspec.Struct, kw_only=True):
-    """The rows of one `Observed`."""
+    """The rows of one `Observed`, whose fields have the same names."""
 
     names: list[tuple[str, str, str | None, str | None]] = []
     samples: list[SampleRow] = []
@@ -84,7 +86,7 @@ class Rows(msgspec.Struct, kw_only=True):
 
 
 def prepared(observed: Observed, redact: Callable[[str], str]) -> Rows:
-    """Returns the rows of what was observed; `redact` takes keys out of a text."""
+    """Returns the rows of what was observed; `redact` takes API keys out of a text."""
 
     def cell(value: object) -> Cell:
         return _cell(value, redact)

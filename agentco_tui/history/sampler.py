@@ -1,9 +1,11 @@
 """Hands changes of the store to the history, on the event loop and in slices.
 
+The history is a database of what was polled from the platform, the remote service that is watched.
 The store holds the newest answer of each feed (one list that is polled, such as the alerts) and
 publishes what each poll changed. `Sampler` turns that into `Observed`: samples of budgets, agents
-and of the queue (the tasks that wait for the user), counts of the log, lives of tasks and alerts,
-and the spans in which each feed was seen without a gap.
+and of the queue (the tasks that wait for the user), counts of the activity log, lives of tasks and
+alerts (when each came and ended), and the spans in which each feed was seen without a gap. A task
+departs when it leaves the queue. `listing.whole` says that an answer had all records.
 
 What is not known is not remembered as a figure: a list that isn't whole has no count, and one in
 another scope (of another company) says nothing of the records outside it. No poll costs a pass over
@@ -100,12 +102,12 @@ class Sampler:
         self._query = query
         self._clock = clock
         self._tracker = tracker
-        self._queue_changes = tracker.collect_changes()
+        self._queue_changes = tracker.collect_changes()  # fills up as the tracker takes in answers
         self._on_departures = on_departures
         self._names = Names(store)
         self._answers = dict[FeedName, _Answer]()  # the last of each
         self._answered_at = dict[FeedName, float]()  # by the freshness of each feed
-        self._generation = history.generation
+        self._generation = history.generation  # another one: everything must be written again
         self._forget_everything()
         self._hand_over_everything()
         store.subscribe(self._take_change)

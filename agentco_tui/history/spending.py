@@ -3,7 +3,9 @@
 Forecasts (`history.forecast`) and alarms (`history.spending_alarms`) are computed from flows, not
 from samples, because a sample is a running total: it is reset when a period begins, it may be
 corrected, and some samples are missing. `Track` holds the samples with the spans in which the
-platform was polled; `Period` is the time that a limit is for.
+platform, the remote service that reports the budgets, was polled; `Period` is the time that a limit
+is for, and `start_told` says whether the platform sent its start. Old samples are stored in
+buckets, the last one of each minute, ten minutes or hour. A `Flow` is (begin, end, amount).
 
 Times are seconds since 1970. Amounts are whole units of the budget, which are money or tokens. All
 functions are pure.
