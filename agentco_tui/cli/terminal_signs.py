@@ -1,6 +1,6 @@
 """Chooses the signs that the program draws (▲ ● …) by what standard output can show.
 
-`ascii_wanted` decides by the encoding and the locale; `use_ascii` changes `text.signs` for the
+`needs_ascii` decides by the encoding and the locale; `use_ascii` changes `text.signs` for the
 whole process.
 """
 
