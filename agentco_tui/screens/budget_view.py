@@ -123,7 +123,7 @@ class BudgetView(TrendView[Budget]):
         self.alerts = ListTable(columns, sort=("level", True))
         self.alerts.add_class("budget--alerts")
         self.alerts.on_interaction = self.on_interaction
-        self.alerts.viewport.is_opening = True
+        self.alerts.viewport.is_opening = True  # the cursor stays on the first row until moved
         self.alerts_title = StatusLine(classes="view--title budget--alerts-title")
         self.detail_title = StatusLine(classes="view--title budget--detail-title")
         self.table.add_class("budget--gauges")
@@ -252,6 +252,7 @@ class BudgetView(TrendView[Budget]):
         super().show_head(phase)
         self.alerts.viewport.is_opening &= self.table.viewport.is_opening
         freshness = self.workspace.store.freshness[FeedName.ALERTS]
+        # What the table says if it is empty: that there are no alerts, or that none were read.
         words = without_lines(freshness.phase, plain("no alerts"))
         self.alerts.set_state(words, stale=freshness.phase in (Phase.STALE, Phase.FAILED))
         alerts = self.workspace.store.alerts
@@ -260,7 +261,7 @@ class BudgetView(TrendView[Budget]):
         title = [
             Cell(plain(" ALERTS "), Tone.STRONG),
             Cell(fmt.count(count) if is_known else signs.missing),
-            *told_cells(alerts.listing, len(alerts)),
+            *told_cells(alerts.listing, len(alerts)),  # whether some could not be read
         ]
         right: list[Cell] = []
         key = shown_key("budget.alerts", self.workspace.settings.keys)

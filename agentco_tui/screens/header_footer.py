@@ -161,6 +161,7 @@ def tab_cells(
 def _tab_cells(
     tab: str, key: str | None, title: str, count: Cell | None, *, is_shown: bool
 ) -> list[Cell]:
+    # A `Pressable` is a cell that can be clicked; its key names what was clicked.
     words = "".join(f"{part} " for part in (key, title) if part)
     cells: list[Cell] = [
         Pressable(signs.cursor if is_shown else plain(" "), Tone.ACCENT, key=tab),

@@ -219,7 +219,7 @@ def day_of(budget: Budget, now: float) -> SafeText:
 
 
 def money_of(dashboard: DashboardContext, most: int) -> list[Budget]:
-    """Return at most so many budgets: the total, the companies', and the worst of the agents'.
+    """Return the budgets to show, at most `most`: the total, the companies', the agents' worst.
 
     The agents' have a third of the lines, if there are so many.
     """

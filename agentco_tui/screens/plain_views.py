@@ -242,6 +242,7 @@ class ActivityView(ListView[Activity]):
 
     @property
     def log_filter(self) -> ActivityFilter:
+        """The parameters with which the log is requested; the list's own filter is another one."""
         return self._filter
 
     @property
@@ -517,7 +518,7 @@ class ActivityView(ListView[Activity]):
         if self._filtered_log is None:
             limitations = self.workspace.poller.backfill.reader.limitations()
         else:
-            limitations = self._filtered_log.limitations()
+            limitations = self._filtered_log.limitations()  # such as "100 entries at most"
         for words in limitations:
             left.append(Cell(plain(f"  {signs.warning} {words}"), Tone.WARNING))
         return left, right

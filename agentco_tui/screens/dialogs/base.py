@@ -249,6 +249,7 @@ class Question(Dialog[bool]):
         self._off_reason: SafeText | None = None
         """Why `y` has no effect until the question is opened again; None if it has."""
         self._no_keys = "n, esc"
+        """The keys that answer no, as the key hints show them."""
 
     def items(self) -> Iterable[PaneItem]:
         """Return the text of the question."""
