@@ -82,7 +82,10 @@ class TaskNeeds:
         kept: dict[str, RankedNeed] = {}
         for task_id, known in self.by_id.items():
             task = known[1].record
-            agent_id = agent_id_of(task) if isinstance(task, Task) else ""
+            agent_id = ""
+            # Without `agent_id_of`: a call for each need that is shown would cost too much here.
+            if isinstance(task, Task) and task.agent is not None:
+                agent_id = task.agent.id or ""
             if agent_id not in self._changed_agents:
                 kept[task_id] = known
         self._changed_agents.clear()
