@@ -57,8 +57,8 @@ def check_optional_text(value: object, name: str) -> str | None:
 def check_id(value: object, name: str) -> str:
     """Return the id of one record: a text without control characters.
 
-    If several rows came with the same id, the program gives them ids of its own, which contain a
-    NUL. So none of these is ever sent.
+    If several rows came with the same id, the program invents ids for them, which contain a NUL. So
+    none of these is ever sent.
     """
     identifier = check_text(value, name)
     if len(identifier) > LONGEST_ID:

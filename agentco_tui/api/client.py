@@ -101,7 +101,7 @@ class Client(Fetcher):
     """True: every write raises NotSent."""
 
     def for_decisions(self) -> Client:
-        """A client with connections of its own: a decision does not wait behind other requests.
+        """A client with separate connections: a decision does not wait behind other requests.
 
         It shares the cached lists with this one. Closing either closes both.
         """
@@ -470,7 +470,7 @@ def open_client(
     """A client with its own transport; close it, or use it with `async with`.
 
     `mapping`: what a profile says about the platform's own names, units and words. `attempts`: how
-    often a failed read is sent at most; 1 for callers with a back-off of their own. `options` are
+    often a failed read is sent at most; 1 for callers that retry themselves. `options` are
     passed to the Transport. Imports httpx, which takes 50 to 110 ms the first time. Raises
     CredentialError without a key, and for a host, a `ca_file` or a proxy setting that cannot be
     used.

@@ -1,6 +1,7 @@
 """Turns an exception that came in place of an answer into an ApiError with a sentence.
 
-Templates are written as `error_messages` explains: what is in brackets doubts the address.
+A template is a sentence with {names} for the facts of a request (`RequestInfo`, `Limits`). As
+`error_messages` explains, the part in brackets is only shown while the address is in doubt.
 """
 
 from __future__ import annotations
@@ -139,7 +140,7 @@ _BY_ERRNO: Final[Mapping[int, _ErrorTemplate]] = {
     errno.EPIPE: _CLOSED_AT_ONCE,
     errno.ECONNABORTED: _CLOSED_AT_ONCE,
 }
-"""Why no connection was made. A host may have several addresses, each with an error of its own: of
+"""Why no connection was made. A host may have several addresses, each with a different error: of
 those, the one that comes first in this table counts."""
 
 _NOT_TRUSTED: Final = (
@@ -178,7 +179,7 @@ _HANDSHAKE_FAULTS: Final[Mapping[str, str]] = {
 """By a part of OpenSSL's reason; the first that fits counts."""
 
 _MOST_CAUSES: Final = 40
-"""A chain of causes may be endless: no more exceptions than these are looked at."""
+"""A chain of causes may be endless: no more exceptions than these are examined."""
 
 
 def error_for_exception(exception: BaseException, info: RequestInfo, limits: Limits) -> ApiError:

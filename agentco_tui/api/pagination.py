@@ -324,7 +324,7 @@ def _next_in_link_header(text: str) -> str | None:
 
 
 def _by_token(fields: _PagingFields, request: PageRequest, row_count: int) -> PageRequest | None:
-    """Return the request that a link, or a token of whatever name, leads to."""
+    """Return the request that a link, or a token under any name, leads to."""
     link = _next_link(fields)
     if link is not None:
         linked = _follow_link(link, request)
@@ -357,7 +357,7 @@ def _by_token(fields: _PagingFields, request: PageRequest, row_count: int) -> Pa
 
 
 def _next_link(fields: _PagingFields) -> str | None:
-    """Return the first address under a name of a link, in whatever object it is."""
+    """Return the first address under a name of a link, in any object about pages."""
     for name in _LINKS:
         value = fields.get(name)
         if type(value) is dict:

@@ -1,4 +1,4 @@
-"""Decodes the body of an answer; whatever is wrong with it becomes an ApiError.
+"""Decodes the body of an answer; if anything is wrong with it, the result is an ApiError.
 
 An error is returned, not raised: a raised one would hold on to the parser's exception, and with it
 to the body.

@@ -1,8 +1,9 @@
 """The content of a task: a digest of every field that was sent, except the volatile ones.
 
-Two answers with the same digest ask for the same thing, to the last code point and whatever the
-order of their fields, so that what is approved is what the user saw. *Volatile* fields change while
-the task itself does not, such as `updated_at` or `age_seconds`. A field is left out only if all
+Two answers with the same digest ask for the same thing, to the last code point; the order of their
+fields does not count. By the digest the program makes sure that users approve what they saw.
+*Volatile* fields change while the task itself does not, such as `updated_at` or `age_seconds`. A
+field is left out only if all
 three are true: `VOLATILE` names it, its value is of the sort declared there, and it is in an object
 where such a field is about the record or about someone whom the record names (see `Place`).
 
@@ -36,7 +37,7 @@ SIZE: Final = 15
 """Bytes of a digest: with one more, each would take 64 bytes of memory instead of 48."""
 
 _MAX_DEPTH: Final = 60
-"""From this depth on nothing is left out."""
+"""Below this depth, volatile fields are kept."""
 _MAX_TAG: Final = 200
 """Characters of the longest version mark, such as an ETag."""
 
@@ -44,7 +45,7 @@ _encode = msgspec.json.Encoder(order="deterministic", decimal_format="number").e
 
 
 class Place(IntEnum):
-    """What an object belongs to, which decides which of its fields may be volatile."""
+    """The role of an object in a task, which decides which of its fields may be volatile."""
 
     RECORD = 0
     """The task itself, or an object that wraps it or its times."""
@@ -70,7 +71,7 @@ _SPAN_WORD: Final = lazy_pattern(
 
 
 def _is_span(value: Json) -> bool:
-    """Whether it is a span of time, in seconds or in words; true of all that is no text."""
+    """Whether it is a span of time, in seconds or in words; True for anything but a text."""
     if to_seconds(value) is not None:
         return True
     if type(value) is not str:
@@ -178,7 +179,7 @@ VOLATILE: Final = (
     ),
 )
 """All fields that may change between reading and approving a task without changing it."""
-_RULES: Final = {fold(name): each for each in VOLATILE for name in each.names.split()}
+_RULES: Final = {fold(name): rule for rule in VOLATILE for name in rule.names.split()}
 """The rule for a field, by its folded name."""
 
 _WRAPPED: Final = word_set(
@@ -205,7 +206,9 @@ _HOLDERS: Final = frozenset((dict, list))
 
 
 @memoized(2048)
-def _tests(keys: tuple[str, ...], place: Place) -> list[tuple[str, Callable[[Json], bool]]]:
+def _volatility_tests(
+    keys: tuple[str, ...], place: Place
+) -> list[tuple[str, Callable[[Json], bool]]]:
     """(key, test) of the fields of an object that may be volatile.
 
     It is memoized, since the objects of a list mostly have the same keys.
@@ -232,10 +235,11 @@ def without_volatile(value: Json, place: Place = Place.RECORD, depth: int = 0) -
     if depth > _MAX_DEPTH or type(value) not in _HOLDERS:
         return value
     if type(value) is list:
-        settled = [without_volatile(each, place, depth + 1) for each in value]
-        return settled if any(map(is_not, settled, value)) else value
+        items = [without_volatile(item, place, depth + 1) for item in value]
+        has_changed = any(map(is_not, items, value))
+        return items if has_changed else value
     kept: dict[str, Json] = value
-    for key, test in _tests(tuple(value), place):
+    for key, test in _volatility_tests(tuple(value), place):
         if value[key] is None or test(value[key]):
             if kept is value:
                 kept = dict(value)
@@ -253,9 +257,9 @@ def without_volatile(value: Json, place: Place = Place.RECORD, depth: int = 0) -
             inner_place = Place.REFERENCE
         elif place is Place.RECORD and folded in _WRAPPED:
             inner_place = Place.RECORD
-        settled = without_volatile(inner, inner_place, depth + 1)
-        if settled is not inner:
+        stable = without_volatile(inner, inner_place, depth + 1)
+        if stable is not inner:
             if kept is value:
                 kept = dict(value)
-            kept[key] = settled
+            kept[key] = stable
     return kept

@@ -117,7 +117,8 @@ _LINK_KEYS: Final = word_set(
     """links link self url context odatacontext odataetag templates schemas kind apiversion object
     requestid traceid timestamp generatedat took version"""
 )
-"""Keys that may be beside an empty list and tell nothing of its rows: links, types, request ids."""
+"""Keys that may be beside an empty list and say nothing about its rows: links, types, request ids.
+"""
 _HAL_PAGE_LINKS: Final = word_set("self first last prev profile curies search")
 """HAL's links in the last page of a collection; any other link leads to further resources."""
 _NO_ID_KEYS: Final = _WRAPPER_SET | _PAGING_OBJECTS | _LINK_KEYS

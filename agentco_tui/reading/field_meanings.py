@@ -1,8 +1,9 @@
-"""What each of our fields means, in a phrase: for those that a profile may want to map.
+"""The meaning of each of our fields, in a phrase, for users who map a platform's fields to ours.
 
-The tables of `kinds/` have more slots: each helps to read the odd answer of some platform (a total
-beside its parts, a flag beside a status). Those are no use to someone who maps a platform, and are
-in none of the tables here; a profile that maps them is still understood.
+The names are those of the settings: `[profiles.X.fields.task] title = "…"`. The tables of `kinds/`
+have further slots (our names of fields), each of which helps to read the odd answer of some
+platform: a total beside its parts, a flag beside a status. Those are not listed here, since users
+have no reason to map them; a profile may do so all the same.
 """
 
 from __future__ import annotations

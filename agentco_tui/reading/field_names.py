@@ -1,6 +1,9 @@
-"""Field names: compared folded, known as names of secrets, and with the unit at their end.
+"""Functions on the names of fields: folding, splitting into words, secrets, and units of money.
 
-`budgetMonthlyCents`, `budget_monthly_cents` and `Budget-Monthly-Cents` are one name.
+Platforms spell the same name in many ways, so names are compared *folded* (`fold`):
+`budgetMonthlyCents`, `budget_monthly_cents` and `Budget-Monthly-Cents` are one name,
+"budgetmonthlycents". A name of a sum may end in its unit: `split_unit` finds it, and `Unit` says
+how many whole units of a currency one such unit is.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from agentco_tui.text.memoized import memoized
 from agentco_tui.text.patterns import lazy_pattern
 
 _LONGEST: Final = 80
+"""Characters of a name that count; the rest is ignored."""
 _NOISE: Final = lazy_pattern(r"[^0-9a-zA-Z\u0080-\U0010ffff]+")
 
 
@@ -29,8 +33,10 @@ def _fold(name: str) -> str:
 
 
 def fold(name: str) -> str:
-    """`name` without case, humps, separators and signs; of a long one the first 80 characters."""
-    return _fold(name if len(name) <= _LONGEST else name[:_LONGEST])
+    """The name in lower case, without separators and signs; only 80 characters of it count."""
+    if len(name) > _LONGEST:
+        name = name[:_LONGEST]
+    return _fold(name)
 
 
 HUMP: Final = lazy_pattern(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -45,7 +51,7 @@ def words(name: str) -> tuple[str, ...]:
 
 
 def phrase(name: str) -> str:
-    """A machine's verb as words: "agent_spawned", "ToolInvoke", "task.approved"."""
+    """A name in words: "agent spawned" of "agent_spawned", "tool invoke" of "ToolInvoke"."""
     return " ".join(words(name))
 
 
@@ -65,7 +71,7 @@ _PAGE_TOKENS: Final = (
 
 @memoized(8192)
 def is_secret(name: str) -> bool:
-    """True if a field of this name may hold a key, a password or the like: never shown.
+    """Whether a field of this name may hold an API key, a password or the like: never shown.
 
     `token` and `…_token` are secrets; token counts (`input_tokens`) and page tokens are not.
     """
@@ -80,8 +86,9 @@ def is_secret(name: str) -> bool:
 # -- units of sums ---------------------------------------------------------------------------------
 
 MINOR: Final = 99
-"""The power of "the minor unit of the currency": its size depends on the currency."""
+"""A special power: the minor unit of the currency, whose size depends on the currency."""
 NO_MONEY: Final = frozenset(("TOKENS", "CREDITS", "POINTS"))
+"""Values of `Unit.currency` that count something else than money."""
 
 _CODES: Final = word_set(
     """usd eur gbp jpy cny chf cad aud nzd inr brl sek nok dkk pln czk huf ron try zar mxn krw
@@ -90,26 +97,34 @@ _CODES: Final = word_set(
 
 
 class Unit(NamedTuple):
-    """What one unit of an amount is worth."""
+    """The unit of an amount, as far as it is known."""
 
     power: int | None = None
-    """Amount times ten to this power is whole units; MINOR; None where nothing told it."""
+    """Amount times ten to this power is whole units: -2 for cents; or MINOR; None if unknown."""
     currency: str | None = None
+    """Such as "USD"; None if unknown."""
 
     def with_more(self, other: Unit | None) -> Unit:
-        """What this one tells, completed by another."""
+        """Return this unit, with its unknown parts filled in from another."""
         if other is None or other is NO_UNIT:
             return self
-        power = other.power if self.power is None else self.power
+        power = self.power
+        if power is None:
+            power = other.power
         return Unit(power, self.currency or other.currency)
 
     @property
     def rank(self) -> int:
-        """Of several sums in one place that in a unit of money counts, what is no money last."""
-        return 1 if self.power is None else 2 if self.currency in NO_MONEY else 0
+        """The rank among sums under similar names: money 0, an unknown unit 1, no money 2."""
+        if self.power is None:
+            return 1
+        if self.currency in NO_MONEY:
+            return 2
+        return 0
 
 
 NO_UNIT: Final = Unit()
+"""The unit of which nothing is known."""
 
 UNIT_WORDS: Final[dict[str, Unit]] = {
     "cents": Unit(-2), "cent": Unit(-2), "billedcents": Unit(-2), "hundredths": Unit(-2),
@@ -131,14 +146,14 @@ _LENGTHS: Final = sorted({len(word) for word in UNIT_WORDS}, reverse=True)
 
 
 def split_unit(folded: str) -> Iterator[tuple[str, Unit]]:
-    """A folded name without the unit at its end, and that unit: the longest unit first."""
+    """Yield a folded name without the unit at its end, and that unit: the longest unit first."""
     for length in _LENGTHS:
         if length < len(folded) and (unit := UNIT_WORDS.get(folded[-length:])) is not None:
             yield folded[:-length].removesuffix("in"), unit
 
 
 def unit_in_name(name: str) -> Unit:
-    """The unit that the last part of a (dotted) name tells: `usage.cost_cents`."""
+    """The unit at the end of a name, which may have dots: cents of `usage.cost_cents`."""
     folded = fold(name.rpartition(".")[2])
     if folded in UNIT_WORDS:
         return UNIT_WORDS[folded]

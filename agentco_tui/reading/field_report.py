@@ -41,15 +41,19 @@ from agentco_tui.reading.values.money import Sum, declared_unit, envelope_unit
 from agentco_tui.text import SafeText, safe
 
 _MAX_ROWS: Final = 200
+"""How many records are examined."""
 _MAX_UNREAD_PATHS: Final = 60
+"""How many unread fields are reported."""
 _MAX_KEYS: Final = 100
 """Keys of one object that are examined."""
 _MAX_DEPTH: Final = 6
+"""How many objects and lists within each other are examined."""
 _MAX_ENTRIES: Final = 5
 """Entries of a list inside a record that are examined."""
 _SAMPLE_BYTES: Final = 60
+"""Length at which a sample value is cut."""
 _PATH_CELLS: Final = 160
-"""Width at which a path is cut."""
+"""Cells of the terminal at which a path is cut."""
 _POWERS: Final = {
     None: "unit assumed", 0: "whole units", -2: "cents", -6: "micros", -9: "nanos",
     MINOR: "minor units",
@@ -116,10 +120,10 @@ class FieldReport(Struct, frozen=True):
 
 
 class _ReadRow(NamedTuple):
-    """A row as it was read, and what became of it."""
+    """A row as it was read, and the record that was made of it."""
 
     row: Row
-    left: Mapping[str, Json]
+    unread: Mapping[str, Json]
     """The fields that nothing was read from, before the record was built."""
     record_id: str | None
     """The id of the record; None if the row is none."""
@@ -146,18 +150,20 @@ class _Recorder(ProfileMapping):
 
         def build_and_keep(row: Row, context: DecodeContext) -> Any:
             left = dict(row.unread)
-            record = None
             try:
                 record = build(row, context)
-            finally:
-                if len(self.rows) < _MAX_ROWS:
-                    record_id = None if record is None else record.id
-                    doubt = None if record is None else record.unwritable
-                    self.rows.append(_ReadRow(row, left, record_id, doubt))
+            except Exception:
+                self._keep(_ReadRow(row, left, None))
+                raise
+            self._keep(_ReadRow(row, left, record.id, record.unwritable))
             return record
 
         recording.build = build_and_keep
         return recording
+
+    def _keep(self, row: _ReadRow) -> None:
+        if len(self.rows) < _MAX_ROWS:
+            self.rows.append(row)
 
 
 def report_fields(kind: Kind[Any], body: Json, mapping: ProfileMapping = AS_SENT) -> FieldReport:
@@ -226,9 +232,7 @@ def _report(
         unread_reasons=(),
         read=tuple(read[field] for field in field_names(kind) if field in read),
         missing=_missing(kind.name, set(read)),
-        left_over=tuple(
-            safe(key, 60) for key in islice(dict.fromkeys(k for r in rows for k in r.left), 40)
-        ),
+        left_over=_left_over_keys(rows),
         unread=unread,
         always_null=always_null,
         unmatched=tuple(_unmatched(kind, mapping, rows, all_leaves)),
@@ -236,11 +240,18 @@ def _report(
     )
 
 
+def _left_over_keys(rows: Sequence[_ReadRow]) -> tuple[SafeText, ...]:
+    """The first 40 different keys of fields that nothing was read from."""
+    keys = dict.fromkeys(key for row in rows for key in row.unread)
+    return tuple(safe(key, 60) for key in islice(keys, 40))
+
+
 def _rows_without_records(kind: Kind[Any], body: Json) -> list[_ReadRow]:
     """The rows of a list whose rows make no records, such as agents without an id."""
     found = find_list(body, kind)
-    items = found.items if found else ()
-    objects = [item for item in items if type(item) is dict]
+    if found is None:
+        return []
+    objects = [item for item in found.items if type(item) is dict]
     rows = [kind.table.read(unwrap_record(item, kind)) for item in objects[:_MAX_ROWS]]
     return [_ReadRow(row, dict(row.unread), None) for row in rows]
 
@@ -277,12 +288,14 @@ def _unit_in_words(unit: Unit) -> SafeText:
 
 def _as_sent(value: Json, path: FieldPath) -> FieldPath:
     """A folded path below a value as the platform spells its keys."""
-    spelt: list[str | int] = []
+    spelled: list[str | int] = []
     for part in path:
-        keys = keys_of(value, part) if isinstance(part, str) and type(value) is dict else ()
-        spelt.append(keys[0] if keys else part)
+        key_as_sent = part
+        if isinstance(part, str) and type(value) is dict:
+            key_as_sent = next(iter(keys_of(value, part)), part)
+        spelled.append(key_as_sent)
         value = get_path(value, (part,))
-    return tuple(spelt)
+    return tuple(spelled)
 
 
 def _sample(path: FieldPath, value: Json) -> SafeText:
@@ -323,12 +336,12 @@ def _leaves(value: Json, path: FieldPath = ()) -> Iterator[tuple[FieldPath, Json
     elif type(value) is list:
         seen: set[FieldPath] = set()
         for place, inner in enumerate(value[:_MAX_ENTRIES]):
-            here = (*path, place)
-            for leaf, found in _leaves(inner, here):
-                below = leaf[len(here) :]
-                if below not in seen:
-                    seen.add(below)
-                    yield leaf, found
+            path_of_entry = (*path, place)
+            for leaf_path, leaf in _leaves(inner, path_of_entry):
+                path_below = leaf_path[len(path_of_entry) :]
+                if path_below not in seen:
+                    seen.add(path_below)
+                    yield leaf_path, leaf
     elif path:
         yield path, value
 
@@ -356,12 +369,14 @@ def _unread_fields(
     """The unread fields, and the paths that are null in every row. `taken` are the fields read."""
     samples: dict[FieldPath, Json] = {}
     counts: dict[FieldPath, int] = {}
-    for (row, left, *_), leaves in zip(rows, all_leaves, strict=True):
+    for (row, unread_fields, *_), leaves in zip(rows, all_leaves, strict=True):
         sources = [row.source(slot) for slot in row.values if slot in row.chosen]
         sources += list(row.plan.direct_candidates.values())
         read = [fold_path((source.key, *source.path_below)) for source in sources]
         for path, value in leaves:
-            if path[0] not in left or any(_is_read(fold_path(path), each) for each in read):
+            if path[0] not in unread_fields or any(
+                _is_read(fold_path(path), each) for each in read
+            ):
                 continue
             if len(samples) >= _MAX_UNREAD_PATHS and path not in samples:
                 continue
@@ -402,8 +417,9 @@ def _unread_fields(
 def _is_known(field: str, taken: set[str]) -> bool:
     """Whether a field, or another field of the same reference, was read."""
     base = field.partition("_")[0]
-    same = {base, f"{base}_id", f"{base}_name"} if base in _REFERENCES else {field}
-    return bool(same & taken)
+    if base not in _REFERENCES:
+        return field in taken
+    return bool({base, f"{base}_id", f"{base}_name"} & taken)
 
 
 def _is_writable(path: FieldPath) -> bool:
@@ -433,10 +449,12 @@ def _unmatched(
         values = [get_path(row.obj, folded) for row, *_ in rows]
         sent = [value for value in values if value is not None]
         if not sent:
-            near = difflib.get_close_matches(written, list(paths_sent), n=1, cutoff=0.5)
-            hint = f"; the nearest path is {near[0]}" if near else ""
+            nearest = difflib.get_close_matches(written, list(paths_sent), n=1, cutoff=0.5)
+            hint = ""
             if written in paths_sent:
                 hint = "; it is null in every record"
+            elif nearest:
+                hint = f"; the nearest path is {nearest[0]}"
             yield UnmatchedPath(
                 slot, safe(written, _PATH_CELLS), safe(f"no record has a value there{hint}", 200)
             )

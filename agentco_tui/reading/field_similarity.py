@@ -1,4 +1,9 @@
-"""Which of our fields a platform's field may be, by its name and its value: for proposals."""
+"""Guesses which of our fields an unread field of a platform may be, by its name and its value.
+
+`doctor --fields` shows these as proposals for the mapping of a profile; nothing is read by them. A
+`Kind` describes one kind of record by a table of `Field`s, each with the names under which
+platforms send it and a reader of its values.
+"""
 
 from __future__ import annotations
 
@@ -18,15 +23,18 @@ from agentco_tui.reading.values.time import to_moment
 
 
 class SimilarField(NamedTuple):
-    """A field of ours that a field of the platform's may be."""
+    """Our field that is most similar to a field of the platform."""
 
     field: str
     likeness: float
+    """From about 0 to 1.4: the higher, the more similar."""
     shares_a_word: bool
+    """Whether the names have a word in common that says what the field is about."""
 
 
-def likeness_of(near: SimilarField) -> float:
-    return near.likeness
+def likeness_of(similar: SimilarField) -> float:
+    """The likeness, for use as a sort key."""
+    return similar.likeness
 
 
 def last_key(path: FieldPath) -> str:
@@ -36,12 +44,12 @@ def last_key(path: FieldPath) -> str:
 
 def names_by_field(kind: Kind[Any]) -> dict[str, list[tuple[Field, str]]]:
     """The names that our tables have for each field worth mapping."""
-    found: dict[str, list[tuple[Field, str]]] = {field: [] for field in MEANINGS[kind.name]}
+    names: dict[str, list[tuple[Field, str]]] = {field: [] for field in MEANINGS[kind.name]}
     for field in kind.table.fields:
         slot = field.slot.partition(" ")[0]
-        if slot in found:
-            found[slot] += [(field, name) for name, _ in field.names_with_sources()]
-    return found
+        if slot in names:
+            names[slot] += [(field, name) for name, _ in field.names_with_sources()]
+    return names
 
 
 def most_similar(
@@ -49,8 +57,8 @@ def most_similar(
 ) -> SimilarField | None:
     """Our field with the most similar name that such a value can be read for."""
     best: SimilarField | None = None
-    for slot, some in names.items():
-        own = [(field, name) for field, name in some if _can_read(field, value)]
+    for slot, fields_and_names in names.items():
+        own = [(field, name) for field, name in fields_and_names if _can_read(field, value)]
         if not own:
             continue
         spellings = [slot, *(name for _, name in own)]
@@ -62,15 +70,16 @@ def most_similar(
 
 
 def _can_read(field: Field, value: Json) -> bool:
-    found = field.reader(value)
-    return found is not None and found is not EMPTY
+    result = field.reader(value)
+    return result is not None and result is not EMPTY
 
 
 def _likeness(path: FieldPath, name: str) -> float:
     """How alike the end of a path and a name of ours are, from 0 to 1."""
     keys = [part for part in path if isinstance(part, str)]
     last_name = name.rpartition(".")[2]
-    theirs, ours = _joined_words(keys[-1]), _joined_words(last_name)
+    theirs = _joined_words(keys[-1])
+    ours = _joined_words(last_name)
     spelling = difflib.SequenceMatcher(None, theirs, ours).ratio()
     our_words = set(words(name.replace(".", "_")))
     their_words = [set(words(keys[-1])), {word for key in keys[-2:] for word in words(key)}]
@@ -79,23 +88,23 @@ def _likeness(path: FieldPath, name: str) -> float:
 
 
 def _joined_words(name: str) -> str:
-    """The telling words of a name, in their order, as one."""
-    telling = _telling_words(name)
-    return "".join(word for word in words(name) if word in telling)
+    """The specific words of a name, in their order, as one text."""
+    specific = _specific_words(name)
+    return "".join(word for word in words(name) if word in specific)
 
 
 def _shares_a_word(path: FieldPath, name: str) -> bool:
-    """Whether a path and a name of ours end in names that have a telling word in common.
+    """Whether a path and a name of ours end in names that have a specific word in common.
 
     For a name of ours below an object (`payload.type`) the object's name must be alike, too.
     """
     keys = [part for part in path if isinstance(part, str)]
     holder, _, last_name = name.rpartition(".")
-    if not _telling_words(keys[-1]) & _telling_words(last_name):
+    if not _specific_words(keys[-1]) & _specific_words(last_name):
         return False
     if not holder:
         return True
-    return len(keys) > 1 and bool(_telling_words(keys[-2]) & _telling_words(holder))
+    return len(keys) > 1 and bool(_specific_words(keys[-2]) & _specific_words(holder))
 
 
 _COMMON_WORDS: Final = frozenset(
@@ -104,27 +113,31 @@ _COMMON_WORDS: Final = frozenset(
 """Words of many names, which say what sort of value it is, and not of what."""
 
 
-def _telling_words(name: str) -> frozenset[str]:
-    """The words of a name without those of many names: `endDate` and `createDate` are not alike."""
+def _specific_words(name: str) -> frozenset[str]:
+    """The words of a name without the common ones: `endDate` and `createDate` are not alike."""
     every = words(name)
-    telling = frozenset(every).difference(_COMMON_WORDS)
-    return telling or frozenset(every)
+    specific = frozenset(every).difference(_COMMON_WORDS)
+    return specific or frozenset(every)
 
 
-_OF_TIMES: Final = frozenset(("at", "on", "date", "time", "ts", "timestamp"))
+_TIME_WORDS: Final = frozenset(("at", "on", "date", "time", "ts", "timestamp"))
 
 
 def _type_bonus(own: Sequence[tuple[Field, str]], path: FieldPath, value: Json) -> float:
-    """What the sort of a value says for or against a field."""
+    """A bonus if a value and a field are both a time, a sum or a text; negative if they differ."""
     reads_times = any(field.reader is to_moment for field, _ in own)
     reads_sums = any(field.in_units for field, _ in own)
     is_number = type(value) is not str and type(value) is not bool
-    is_named_time = not _OF_TIMES.isdisjoint(words(last_key(path)))
+    is_named_time = not _TIME_WORDS.isdisjoint(words(last_key(path)))
     is_time = (type(value) is str or is_named_time) and isinstance(to_moment(value), Moment)
+    if is_time and reads_times:
+        return 0.15
     if is_time or reads_times:
-        return 0.15 if is_time and reads_times else -0.3
+        return -0.3
     if reads_sums and unit_in_name(last_key(path)) != NO_UNIT:
         return 0.4
+    if is_number and reads_sums:
+        return 0.1
     if is_number or reads_sums:
-        return 0.1 if is_number and reads_sums else -0.1
+        return -0.1
     return 0.0

@@ -1,7 +1,7 @@
 """Who a row is: which of its fields is its id, and whether a write may name the row by that id.
 
-This is the one place that decides it. A kind's table says under which names an id may come; what
-is read there is always shown. A write may name a row only by
+This is the one place that decides it. A kind of record (tasks, companies) has a table of names
+under which an id may come; an id read there is always shown. A write may name a row only by
 
 - the row's own id (`id`, `_id`, `uuid`, …), or the key of a map of rows,
 - a field whose name says what it identifies: `agent_id` in an agent's budget,
@@ -69,10 +69,10 @@ class IdNames(NamedTuple):
     noun: str
     """What a row is called in a sentence: "task"."""
     beside: Mapping[str, frozenset[str] | None]
-    """By subject of an id that may be the row's own: the subjects beside which it still is. With
-    any other id in the row it is in doubt. None: beside whatever else there is."""
+    """The subjects of ids that may be the row's own, each with the subjects of other ids that do
+    not put it in doubt. Any further id does; None: no other id does."""
     never_beside: Mapping[str, frozenset[str]] = {}
-    """By subject: the subjects beside which it is not the row's own."""
+    """The subjects of ids beside which an id is not the row's own, by its subject."""
 
 
 TASK_IDS: Final = IdNames(
@@ -143,15 +143,15 @@ def subject_of(name: str) -> str:
 def _id_keys(keys: tuple[str, ...], noun: str = "") -> tuple[tuple[str, str], ...]:
     """(key, subject) of the ids that may be the row's own; `noun` is what such a row is called."""
     candidates = _RULES[noun].beside if noun else {}
-    found: list[tuple[str, str]] = []
+    pairs: list[tuple[str, str]] = []
     for key in keys[:_MAX_KEYS]:
         parts = _subject_words(key)
         if not parts or parts[0] in _OF_ANOTHER:
             continue
         subject = "".join(parts)
         if subject in candidates or parts[-1] not in _NO_SUBJECT:
-            found.append((key, subject))
-    return tuple(found)
+            pairs.append((key, subject))
+    return tuple(pairs)
 
 
 _MAX_KEYS: Final = 400
@@ -161,8 +161,8 @@ _SCALARS: Final = frozenset((str, int))
 
 def has_id_field(obj: Mapping[str, Json]) -> bool:
     """Whether an object has an id under any name that may be its own."""
-    found = _id_keys(tuple(obj))
-    return any(type(obj[key]) in _SCALARS and obj[key] != "" for key, _ in found)
+    pairs = _id_keys(tuple(obj))
+    return any(type(obj[key]) in _SCALARS and obj[key] != "" for key, _ in pairs)
 
 
 @memoized(256)
@@ -208,15 +208,15 @@ def _relations(holder: Mapping[str, Json], subject: str, names: IdNames) -> list
 
     `run: {id: …}` beside `job_id`, and a number beside the id of the definition that was run.
     """
-    found: list[tuple[str, str]] = []
+    pairs: list[tuple[str, str]] = []
     for key, value in islice(holder.items(), _MAX_KEYS):
         folded = fold(key)
         is_object = folded in names.beside and type(value) is dict
         has_id = is_object and type(value.get("id")) in _SCALARS
         is_own = subject in _DEFINITIONS and folded in _OWN_NAMES and type(value) in _SCALARS
         if has_id or is_own:
-            found.append((key, folded))
-    return found
+            pairs.append((key, folded))
+    return pairs
 
 
 def doubt_of_name(
@@ -289,7 +289,9 @@ def is_made_up(record_id: str) -> bool:
 
 def doubt_of_id(record_id: str) -> IdDoubt | None:
     """Why an id cannot be named in a request; None if it can."""
-    return doubt("its id holds a control character") if is_made_up(record_id) else None
+    if not is_made_up(record_id):
+        return None
+    return doubt("its id holds a control character")
 
 
 def refusal(ids: Iterable[str | None], records: Iterable[Record | None]) -> SafeText | None:
@@ -324,7 +326,9 @@ def same_row(record: Record) -> Hashable:
 
     For a task the id and the content, without its volatile fields; for other kinds the record.
     """
-    return (record.id, record.content) if isinstance(record, Task) else record
+    if isinstance(record, Task):
+        return record.id, record.content
+    return record
 
 
 def without_repeats(records: Sequence[R]) -> Sequence[R]:
@@ -359,8 +363,8 @@ def mark_shared(records: Sequence[R]) -> Sequence[R]:
         place = nth[sent_id]
         noun = KIND_NOUNS.get(type(record), "rows")
         words = f"{count} {noun} with this id: nothing can be done to them here"
-        found = IdDoubt(reason=plain(words), sharers=count, nth=place, sent_id=sent_id)
-        marked.append(replace(record, id=_own_id(record, place), id_doubt=found))
+        id_doubt = IdDoubt(reason=plain(words), sharers=count, nth=place, sent_id=sent_id)
+        marked.append(replace(record, id=_own_id(record, place), id_doubt=id_doubt))
     return marked
 
 
@@ -373,4 +377,6 @@ def _own_id(record: Record, place: int) -> str:
         as_sent = replace(record, id=record.sent_id, id_doubt=None)
         digest = blake2b(msgspec.json.encode(as_sent), digest_size=8).hexdigest()
         return f"{record.sent_id}\0{digest}"
-    return record.sent_id if place == 1 else f"{record.sent_id}\0{place}"
+    if place == 1:
+        return record.sent_id
+    return f"{record.sent_id}\0{place}"

@@ -38,7 +38,7 @@ _ESCAPES: Final = lazy_pattern(
 """A backslash, a pair of surrogates, or a lone one."""
 _HTML: Final = lazy_pattern(r"<!doctype\s+html|<html[\s>]|\A<(?:head|body|title|script)[\s>]", re.I)
 _SSE_LINE: Final = lazy_pattern(r"\A(?:data|event|id|retry)?:")
-# Lines are looked at one by one: a list of all takes too much of a body that is all line ends.
+# Lines are read one by one: a list of all would take too much memory if a body is all line ends.
 _LINE: Final = lazy_pattern(r"([^\r\n]*+)(?:\r\n?|\n|\Z)")
 
 
@@ -143,7 +143,7 @@ _loads: Callable[[str], Json] = json.JSONDecoder(
 
 
 def _documents(text: str) -> Json:
-    """The JSON in a text; a list of all documents in server-sent events, or in lines of their own.
+    """The JSON in a text; a list of all documents in server-sent events, or if each has its line.
 
     A document that is no JSON stays text, unless most of them are none. Raises BodyError.
     """

@@ -1,6 +1,7 @@
-"""What a reader of raw values may return besides a value: None, `EMPTY` or `Incomplete`.
+"""The special results of a reader, a function that turns a raw JSON value into one of ours.
 
-None means that the raw value is not of the sort that the reader reads.
+Besides a value, a reader may return None (the raw value is not of the sort that it reads), `EMPTY`
+or `Incomplete`.
 """
 
 from __future__ import annotations
@@ -10,10 +11,11 @@ from typing import Any, Final
 import msgspec
 
 EMPTY: Final = type("EMPTY", (), {})()
-"""The raw value was understood and means that there is nothing: an empty text, a sentinel."""
+"""The raw value was understood and means that there is nothing: an empty text, a sentinel such as
+the year 1."""
 
 
 class Incomplete(msgspec.Struct):
-    """A value that was read from a raw value which holds more than that."""
+    """A value read from a raw value that holds more; the raw value is kept as unread, too."""
 
     value: Any

@@ -6,6 +6,10 @@ same object. What is kept for a row is its record and eight bytes; no body is ke
 
 A record also depends on what is around the list (`DecodeContext`): names of other records, a unit
 of sums. If that differs from the last reading, every row is decoded again.
+
+`Fetcher` uses a `RowDecoder` for each page. `locate_rows`, `decode_rows` and `page_of` are the
+three steps of `decode.read_page`; an *outcome* is the record of a row, or the reason why there is
+none.
 """
 
 from __future__ import annotations
@@ -54,8 +58,8 @@ class CachedRows(msgspec.Struct, Generic[R], frozen=True):
 
     def find(self, hashes: Iterable[int]) -> list[R | UnreadRow | None]:
         """What was made of the rows with these hashes; None for a new row."""
-        known = dict(zip(self.hashes, self.outcomes, strict=True))
-        return [known.get(each) for each in hashes]
+        outcome_by_hash = dict(zip(self.hashes, self.outcomes, strict=True))
+        return [outcome_by_hash.get(row_hash) for row_hash in hashes]
 
 
 class SplitBody(NamedTuple):
@@ -97,7 +101,7 @@ def split_body(body: bytes, path: str) -> SplitBody | None:
 
 
 class _Known(NamedTuple, Generic[R]):
-    """What is known of the rows of a body before any of them is decoded."""
+    """The rows of a body before any of them is decoded, with the outcomes that are reused."""
 
     located: LocatedRows
     """The rows that were parsed."""
@@ -114,17 +118,18 @@ class RowDecoder(Generic[R]):
     def __init__(self, kind: Kind[R], cached: CachedRows[R] | None) -> None:
         """`cached` is `rows` of the decoder that read this page last."""
         self.rows: CachedRows[R] | None = None
-        """The rows of this page, once it was read; None if they cannot be told apart."""
+        """The rows of this page, once it was read; None if they cannot be reused."""
         self._kind = kind
-        is_usable = cached is not None and cached.kind is kind
-        self._cached = cached if is_usable else None
+        self._cached: CachedRows[R] | None = None
+        if cached is not None and cached.kind is kind:
+            self._cached = cached
         self._body = b""
         self._known: _Known[R] | None = None
 
     def parse(self, body: bytes) -> Json:
-        """The JSON in a body, without most of the rows that are known; raises BodyError.
+        """The JSON in a body, without most of the rows that were there last time; raises BodyError.
 
-        Its first and its last row are always kept: pagination looks at them.
+        Its first and its last row are always kept, because pagination examines them.
         """
         self._body = body
         if self._cached is not None:

@@ -1,12 +1,12 @@
-"""Reads a long list while its body arrives, and decodes only the rows that changed since last time.
+"""Reads a long list while its body arrives, and decodes only the rows that have changed.
 
 A hundred thousand tasks are some fifty megabytes. Parsed in one call they would block everything
 else for half a second and need four hundred megabytes. A `ListReader` cuts the body between its
 rows instead, decodes them in chunks, and reuses the record of each row whose bytes have the same
 hash as last time (`KnownRows`).
 
-The *head* of a body is what comes before the first row, the *envelope* is the body with only its
-first and last rows.
+The *head* of a body is the part before the first row, the *envelope* is the body with only its
+first and last rows. A *mark* is the hash of a row. Short bodies are read as a whole (`row_cache`).
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ _HEAD: Final = 4_096
 _TAIL: Final = 16_384
 """Bytes that are kept until the body is complete: the list must end in them."""
 _MOST_UNCUT: Final = 2 * 1024 * 1024
-"""Bytes that may be kept without a place to cut."""
+"""Bytes that may be kept if no position to cut is found."""
 _TRIES: Final = 64
-"""How many places are tried for one cut."""
+"""How many positions in the body are tried for one cut."""
 _RECORD: Final = 350
 """Bytes of a record without its texts, as measured with CPython 3.11."""
 _SHARED: Final = (
@@ -69,7 +69,7 @@ _objects: Final = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
 
 class UnstreamableError(ValueError):
-    """The body is not simply a list of objects in an envelope; parse it as a whole instead."""
+    """The body is not just a list of objects in an envelope, so it cannot be read in parts."""
 
 
 class TooMuchMemoryError(ValueError):
@@ -87,7 +87,7 @@ class KnownRows(msgspec.Struct, Generic[R]):
     """The hash of each row, in the order of `records`."""
     records: Sequence[R]
     pool: dict[Any, Any] = {}
-    """Values that many records share, by themselves."""
+    """Values that many records share; each is its own key."""
 
 
 class ListReader(Generic[R]):

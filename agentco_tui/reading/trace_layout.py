@@ -1,7 +1,10 @@
 """The trace of a task: its steps, each after its parent, siblings in the order they happened.
 
-Trees (steps inside steps), flat lists with parent ids, plain logs and OpenTelemetry's nested lists
-all become one list of steps. Cycles, missing parents and endless lists do no harm.
+A trace is the log of how an agent worked on a task. Trees (steps inside steps), flat lists with
+parent ids, plain logs and OpenTelemetry's nested lists all become one list of steps. Cycles,
+missing parents and endless lists do no harm. `STEPS` is the description by which one step is read:
+its table of names, and how a `TraceStep` is built of a `Row` (the values of one object by our names
+of the fields, which are called slots).
 
 1. `_find_steps` follows envelopes down to the steps, and keeps what is around them as the header.
 2. `_flatten` takes steps out of steps.
@@ -33,12 +36,15 @@ from agentco_tui.reading.values.time import to_moment
 from agentco_tui.text import safe
 
 _MAX_DEPTH: Final = 200
+"""How many lists within each other are opened."""
 _MAX_LAYERS: Final = 6
+"""How many envelopes within each other are opened."""
 _SAMPLE: Final = 20
-"""How many of a list's first items are looked at to see what it is a list of."""
+"""How many of a list's first items are examined to see what it is a list of."""
 _MAX_INNER: Final = 40
-"""How many values of an object are looked at."""
+"""How many values of an object are examined."""
 _MAX_ATTRIBUTES: Final = 500
+"""How many attributes of one step are read."""
 
 _OTEL_LISTS: Final = ("resourcespans", "scopespans", "instrumentationlibraryspans", "batches")
 _LISTS: Final = (
@@ -61,7 +67,7 @@ _ENVELOPES: Final = ("info", "trace", "data", "payload", "response", "body", "ta
 _LOGS: Final = word_set("trace log steps logs output")
 """Names of texts that are a log, one step a line or document."""
 _STEP_WRAPPERS: Final = ("attributes", "node", "_source")
-"""What a step may be wrapped in: JSON:API, GraphQL, Elasticsearch."""
+"""Keys of the object that may wrap a step: JSON:API, GraphQL, Elasticsearch."""
 _BESIDE_WRAPPED: Final = word_set(
     "type id relationships links meta cursor __typename _id _index _score"
 ).union(_STEP_WRAPPERS)
@@ -69,7 +75,7 @@ _BESIDE_WRAPPED: Final = word_set(
 _STEP_SLOTS: Final = frozenset(("name", "kind"))
 """Slots that only a step fills."""
 _STARTS: Final = word_set("startedat starttime start createdat began timestamp")
-"""Names in the header of when the trace began."""
+"""Names of the header's field that says when the trace began."""
 
 
 class _PlacedRow(NamedTuple):
@@ -85,7 +91,7 @@ class _PlacedRow(NamedTuple):
 
 
 def read_trace(body: Json) -> Trace:
-    """The steps in order.
+    """The trace in an answer, with its steps in order.
 
     Raises UnexpectedShape, and RefusedBody if the body says that the call failed.
     """
@@ -113,7 +119,9 @@ def read_trace(body: Json) -> Trace:
 def _trace_start(header: Mapping[str, Json]) -> Moment | None:
     """When the trace began, as its header says."""
     for key, value in header.items():
-        moment = to_moment(value) if fold(key) in _STARTS else None
+        if fold(key) not in _STARTS:
+            continue
+        moment = to_moment(value)
         if isinstance(moment, Moment):
             return moment
     return None
@@ -141,8 +149,9 @@ def _find_steps(body: Json) -> tuple[Json, dict[str, Json], str]:
         else:
             header.update(body)
             body = None
-    brackets = "[]" if type(body) is list else ""
-    shape = ".".join(path) + brackets
+    shape = ".".join(path)
+    if type(body) is list:
+        shape += "[]"
     return body, header, shape or "{}"
 
 
@@ -249,7 +258,9 @@ def _unwrap_step(item: dict[str, Json]) -> dict[str, Json]:
     inner = item[wrapper]
     if type(inner) is not dict or not inner or not item.keys() <= _BESIDE_WRAPPED:
         return item
-    return {"id": item["id"], **inner} if "id" in item else inner
+    if "id" not in item:
+        return inner
+    return {"id": item["id"], **inner}
 
 
 def _read_step(obj: Mapping[str, Json], enclosing_id: str | None) -> _PlacedRow:
@@ -267,10 +278,10 @@ def _read_step(obj: Mapping[str, Json], enclosing_id: str | None) -> _PlacedRow:
     parent: str | None = enclosing_id or values.get("parent")
     if parent == step_id:
         parent = None
-    sequence = values.get("seq")
-    return _PlacedRow(
-        step_id, parent, row, at, offset, None if sequence is None else float(sequence)
-    )
+    sequence: float | None = None
+    if "seq" in values:
+        sequence = float(values["seq"])
+    return _PlacedRow(step_id, parent, row, at, offset, sequence)
 
 
 def _attributes(items: Json) -> dict[str, Json] | None:

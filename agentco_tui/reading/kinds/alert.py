@@ -91,7 +91,7 @@ def _has_text(raw: Json) -> Any:
 
 
 def _has_number(raw: Json) -> Any:
-    """Incomplete(True) for a number, whatever it counts; it is kept with the other fields."""
+    """Incomplete(True) for a number of any meaning; it is kept with the other fields."""
     if to_decimal(raw) is None:
         return None
     return Incomplete(True)
@@ -351,7 +351,7 @@ _LEVELS: Final = {
 _COUNTS: Final = word_set(
     "open active unread triggered resolved acknowledged alerts totalalerts openalerts activealerts"
 )
-"""Folded names of counts of alerts that tell no severity."""
+"""Folded names of counts of alerts that do not give a severity."""
 
 
 def read_counts(body: Json) -> Alert | None:

@@ -504,7 +504,7 @@ def _chosen_period(values: Values, named_period: str, sent: set[tuple[str, str]]
 def _spent_of_bare_limit(values: Values, candidates: list[str]) -> list[str]:
     """The slots, of two, whose sum may be what was spent of a limit without a period.
 
-    If the two differ, only what remains of the limit tells which; empty if nothing does.
+    If the two differ, the remaining sum decides which one fits; empty if neither does.
     """
     one, other = (values[slot] for slot in candidates)
     if one == other:

@@ -1,7 +1,7 @@
 """Readers of sums of money: a raw JSON value in, an exact amount with its unit out.
 
 - `to_sum` reads one value and returns a `Sum`: the number as it was sent, and the `Unit` that the
-  field's name and the value tell. `money_field` declares a field that is read this way.
+  field's name and the value give. `money_field` declares a field that is read this way.
 - `declared_unit` is the unit that other fields of the record or of the answer declare.
 - `to_money` combines both to a `Money`, an amount in whole currency units.
 
@@ -9,8 +9,8 @@ A `Unit` has a power of ten (-2 for cents, None if unknown) and a currency (None
 `one.with_more(other)` fills in from `other` what `one` does not know. `MINOR` is the power of a
 currency's smallest unit, which is that of cents for most currencies. The unit comes from the
 field's name, the value, a field beside it, the answer or the profile, in this order. If none of
-them tells the power, the amount stays as it was sent and is marked `unit_assumed`. A currency
-alone does not tell it, since "USD" is sent with dollars and with cents, and neither does the size
+them gives the power, the amount stays as it was sent and is marked `unit_assumed`. A currency
+alone does not give it, since "USD" is sent with dollars and with cents, and neither does the size
 of the amount.
 """
 
@@ -45,7 +45,7 @@ SIGNS: Final = {
     "US$": "USD", "A$": "AUD", "C$": "CAD", "R$": "BRL", "CHF": "CHF", "zł": "PLN", "₴": "UAH",
     "kr": "SEK", "₺": "TRY", "₫": "VND", "฿": "THB", "₪": "ILS",
 }  # fmt: skip
-"""The currency that a sign stands for; of a sign that several currencies use the likeliest."""
+"""The currency that a sign means; if several currencies use it, the likeliest."""
 _NO_MINOR: Final = word_set("JPY KRW VND CLP ISK UGX XAF XOF PYG RWF KMF DJF GNF BIF VUV XPF")
 """Currencies whose smallest unit is the whole one."""
 _THREE_MINOR: Final = word_set("KWD BHD OMR JOD TND IQD LYD")
@@ -64,7 +64,7 @@ _WRITTEN: Final = lazy_pattern(
 
 
 class Sum(NamedTuple):
-    """An amount as it was sent, and what its name and value tell of its unit."""
+    """An amount as it was sent, and its unit as far as its name and value give it."""
 
     value: Decimal
     unit: Unit = NO_UNIT
@@ -73,7 +73,7 @@ class Sum(NamedTuple):
 def to_sum(raw: Json, unit: Unit = NO_UNIT) -> Any:
     """`raw` as a Sum; Incomplete(Sum) if the value holds more; None if it is no sum.
 
-    `unit` is the one that the field's name tells; what the value itself tells takes precedence.
+    `unit` is the one in the field's name; a unit in the value itself takes precedence.
     """
     if type(raw) is dict:
         return _from_object(raw, unit)
@@ -99,14 +99,14 @@ def declared_unit(values: Values, answer_unit: Unit | None) -> Unit:
     return unit.with_more(answer_unit)
 
 
-def to_money(found: Sum | None, declared: Unit = NO_UNIT) -> Money | None:
-    """The sum in whole units; `declared` completes what its own name and value tell."""
-    if found is None:
+def to_money(sent: Sum | None, declared: Unit = NO_UNIT) -> Money | None:
+    """The sum in whole units; `declared` completes the unit that its own name and value give."""
+    if sent is None:
         return None
-    unit = found.unit.with_more(declared)
-    if found.unit.power is not None and declared.currency in NO_MONEY:
-        unit = found.unit  # `spent_cents` beside `unit: "tokens"` is still money
-    amount = scaled(found.value, power_of(unit))
+    unit = sent.unit.with_more(declared)
+    if sent.unit.power is not None and declared.currency in NO_MONEY:
+        unit = sent.unit  # `spent_cents` beside `unit: "tokens"` is still money
+    amount = scaled(sent.value, power_of(unit))
     currency: SafeText | None = None
     if unit.currency:
         currency = SafeText(unit.currency)
@@ -156,7 +156,7 @@ def _from_text(raw: str, name_unit: Unit) -> Sum | None:
 
 
 def _unit_of_mark(mark: str) -> Unit:
-    """The unit that a sign or word beside a number tells; NO_UNIT if it is none of money."""
+    """The unit that a sign or word beside a number means; NO_UNIT if it is none of money."""
     if mark == "¢":
         return Unit(-2)
     if mark in SIGNS:
@@ -349,7 +349,7 @@ UNIT_FIELDS: Final = (
     Field("unit", "{is_,}in_cents amounts_in_cents  # a flag", _cents_if_true),
     Field("unit", "minor_units  # how many digits", _unit_of_digits),
 )  # fmt: skip
-"""The fields of a record that tell the unit of the sums beside them."""
+"""The fields of a record that declare the unit of the sums beside them."""
 
 _ENVELOPE_FIELDS: Final = tuple(
     (fold(name), field)

@@ -215,7 +215,7 @@ def typed_ref(raw: Json) -> tuple[str, Ref] | None:
 
 
 def join_refs(*refs: Ref | None) -> Ref | None:
-    """One reference from several to the same record; None if they tell nothing.
+    """One reference from several to the same record; None if none has an id or a name.
 
     It has the first id, and the first name that comes with this id or without any.
     """

@@ -73,7 +73,7 @@ _PERSON: Final = word_set(
     decision action person operator permission authorization auth signoff sign attention manager
     owner"""
 )
-"""Parts of a word that say that a person has to act."""
+"""Parts of a word that say that the operator has to act."""
 _FOR_REVIEW: Final = re.compile(
     r"_(?:for|on|in|to|under)_(?:approval|review|sign_?off|confirmation|decision|authori[sz]ation)$"
 )
@@ -184,7 +184,7 @@ def agent_state(word: str) -> AgentState:
 
 @memoized(2048)
 def severity(word: str) -> Severity:
-    """How bad a severity, level or budget state word is; UNKNOWN if it does not tell."""
+    """The severity that a severity, level or budget state word means; UNKNOWN if it means none."""
     level = _look_up(_SEVERITIES, word)
     if level is not None:
         return level
@@ -216,7 +216,7 @@ _MENDED: Final = word_set("resolved cleared recovered acknowledged dismissed clo
 
 @memoized(2048)
 def verb_severity(verb: str, outcome: str = "") -> Severity:
-    """How bad an activity is by its verb ("task.failed") and outcome; UNKNOWN if neither tells."""
+    """How bad an activity is by its verb ("task.failed") and outcome; UNKNOWN if neither says."""
     parts = fold_word(verb.replace(".", "_").replace(":", "_")).split("_")
     levels: list[Severity] = []
     if not _MENDED.intersection(parts):
