@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agentco_tui.system import osc
-from agentco_tui.system.clipboard import copy_with_tool, tools
+from agentco_tui.system.clipboard import clipboard_commands, copy_with_tool
 
 WAYLAND, X11 = {"WAYLAND_DISPLAY": "wayland-0"}, {"DISPLAY": ":0"}
 TMUX = {"TMUX": "/tmp/x,1,0", "TERM": "tmux-256color"}
@@ -48,11 +48,12 @@ def test_which_tools_would_take_it(
     env: dict[str, str], expected: list[str], path: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.platform", "linux")
-    assert [tool[0] for tool in tools({**path, **env})] == expected
-    assert tools({**env, "PATH": "/nowhere"}) == []
+    assert [tool[0] for tool in clipboard_commands({**path, **env})] == expected
+    assert clipboard_commands({**env, "PATH": "/nowhere"}) == []
     monkeypatch.setattr("sys.platform", "darwin")
     local = not any(name.startswith("SSH") for name in env)
-    assert [tool[0] for tool in tools({**path, **env})] == ["pbcopy"] * local + expected
+    commands = [command[0] for command in clipboard_commands({**path, **env})]
+    assert commands == ["pbcopy"] * local + expected
 
 
 def test_one_that_fails_is_followed_by_the_next_and_one_that_stays_is_not_waited_for(

@@ -16,7 +16,7 @@ from agentco_tui.attention.notification_event import NotificationEvent, summary_
 from agentco_tui.model import format as fmt
 from agentco_tui.model.period import HOUR
 from agentco_tui.system.child_process import CommandError, run_for_output, without_key
-from agentco_tui.system.state_folder import FILE_MODE, made_state_folder
+from agentco_tui.system.state_folder import FILE_MODE, create_state_folder
 from agentco_tui.text import SafeText, plain, safe
 
 LONGEST_RUN: Final = 30.0  # seconds
@@ -164,7 +164,7 @@ class CriticalCommand:
         """Write a line about an event into the log; returns why that failed, or ""."""
         line = f"{fmt.stamp(time.time())} {safe(what)}: {event.text}\n"
         try:
-            path = made_state_folder() / LOG_FILE
+            path = create_state_folder() / LOG_FILE
             if path.exists() and path.stat().st_size > LOG_BYTES:
                 path.replace(path.with_suffix(".log.1"))
             path.touch(FILE_MODE)

@@ -21,8 +21,8 @@ from agentco_tui.screens.dashboard_context import DashboardContext, write_permis
 from agentco_tui.system.state_folder import (
     JOURNAL_FILE,
     REMEMBERED_FILE,
-    made_state_folder,
-    recall,
+    create_state_folder,
+    read_remembered,
     remember,
     state_folder,
 )
@@ -88,7 +88,8 @@ def run_dashboard(
     )
     remembered = NOTHING_REMEMBERED
     if is_remembered:
-        remembered = recall(folder / REMEMBERED_FILE).get(settings.profile, NOTHING_REMEMBERED)
+        profiles = read_remembered(folder / REMEMBERED_FILE)
+        remembered = profiles.get(settings.profile, NOTHING_REMEMBERED)
     place = known_place(settings.screen or remembered.screen)
     if begun_by is not None and begun_by.need:
         place = "overview"  # which lists what needs the user: the cursor goes to that item
@@ -104,7 +105,7 @@ def run_dashboard(
     try:
         JobControlDriver.typed = typed  # the first keys that our Textual driver passes on
         guard = TerminalGuard(
-            app, crash_folder=made_state_folder, redact=workspace.key.redact, on_end=keep
+            app, crash_folder=create_state_folder, redact=workspace.key.redact, on_end=keep
         )
         code = guard.run()
         if app.switch is None or code != 0:

@@ -25,7 +25,12 @@ from agentco_tui.cli.arguments import UsageError
 from agentco_tui.commands.command_log import log_to_file
 from agentco_tui.config import Arguments, Settings, SettingsError, Switch
 from agentco_tui.config.resolve import load, of_profile, reread
-from agentco_tui.system.state_folder import REMEMBERED_FILE, Remembered, recall, state_folder
+from agentco_tui.system.state_folder import (
+    REMEMBERED_FILE,
+    Remembered,
+    read_remembered,
+    state_folder,
+)
 from agentco_tui.terminal.fitness import SIXTEEN_THEMES, check, prepare
 from agentco_tui.terminal.ground import ground_asked
 from agentco_tui.text import safe
@@ -150,7 +155,7 @@ def _is_theme_named(settings: Settings) -> bool:
     """Whether the theme does not depend on the terminal's background."""
     # `theme` is what the user chose last, and `theme_over` the theme that the settings named then:
     # if they named none, the choice counts whatever the background is.
-    last = recall(state_folder() / REMEMBERED_FILE).get(settings.profile, Remembered())
+    last = read_remembered(state_folder() / REMEMBERED_FILE).get(settings.profile, Remembered())
     is_chosen = last.theme is not None and last.theme_over is None
     return is_chosen or bool(settings.theme) or "TEXTUAL_THEME" in os.environ
 

@@ -25,7 +25,7 @@ from agentco_tui.live.replay_clock import ReplayClock
 from agentco_tui.live.replay_poller import RecordedPlatform, ReplayPoller
 from agentco_tui.screens.dashboard_context import DashboardContext, write_permissions
 from agentco_tui.screens.replay_screen import ReplayScreen
-from agentco_tui.system.state_folder import JOURNAL_FILE, made_state_folder
+from agentco_tui.system.state_folder import JOURNAL_FILE, create_state_folder
 from agentco_tui.terminal.guard import TerminalGuard
 from agentco_tui.textual_patches import compositor
 from agentco_tui.workspace.opening import snoozes_for
@@ -74,6 +74,6 @@ def run_replay(settings: Settings, recording: Recording) -> int:
     with tempfile.TemporaryDirectory(prefix="agentco-tui-") as folder:
         app = replay_app(settings, recording, Path(folder))
         try:
-            return TerminalGuard(app, crash_folder=made_state_folder).run()
+            return TerminalGuard(app, crash_folder=create_state_folder).run()
         finally:
             app.workspace.close()

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from msgspec.structs import asdict
 
-from agentco_tui.system.clipboard import tools
+from agentco_tui.system.clipboard import clipboard_commands
 from agentco_tui.terminal.fitness import Fitness
 
 _SSH_VARIABLES: Final = ("SSH_TTY", "SSH_CONNECTION", "SSH_CLIENT")
@@ -20,8 +20,7 @@ _SSH_VARIABLES: Final = ("SSH_TTY", "SSH_CONNECTION", "SSH_CLIENT")
 def describe_terminal(fitness: Fitness, env: Mapping[str, str]) -> dict[str, Any]:
     """What the terminal can do, for the JSON report; `hints` are sentences for the user."""
     multiplexer = _multiplexer(env)
-    # The command lines of installed programs that copy to the clipboard, the best first.
-    clipboard_tools = [command[0] for command in tools(env)]
+    clipboard_tools = [command[0] for command in clipboard_commands(env)]
     return {
         **asdict(fitness),
         "fits": fitness.refusal is None,

@@ -27,7 +27,7 @@ def atomic_write(path: Path, *, replace: bool = False, mode: int = 0o666) -> Ite
     `replace`. `mode` is reduced by the umask. Raises FileInTheWayError and AtomicWriteError, the
     latter also for an OSError in the block.
     """
-    target = _checked(path, replace=replace)
+    target = _checked_target(path, replace=replace)
     temporary = target.with_name(f".{target.name[:100]}.{os.urandom(6).hex()}.part")
     try:
         handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
@@ -52,7 +52,8 @@ def atomic_write(path: Path, *, replace: bool = False, mode: int = 0o666) -> Ite
             temporary.unlink()
 
 
-def _checked(path: Path, *, replace: bool) -> Path:
+def _checked_target(path: Path, *, replace: bool) -> Path:
+    """The file that a path leads to. Raises AtomicWriteError if it cannot be written."""
     try:
         # A link is followed, so that with `replace` its target is replaced and the link stays.
         target = path.expanduser().resolve()

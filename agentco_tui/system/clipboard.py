@@ -1,4 +1,8 @@
-"""Ways to the clipboard: a tool of this machine, tmux, or the terminal itself (OSC 52)."""
+"""Copies a text to the clipboard with a command of this machine, such as pbcopy, xclip or tmux.
+
+If none works, the caller uses OSC 52, the escape sequence by which the terminal itself fills the
+clipboard.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +19,7 @@ MOST_BYTES: Final = 4_000
 """Bytes of a text for OSC 52: some terminals ignore a longer one, and none says so."""
 
 
-def tools(env: Mapping[str, str]) -> list[tuple[str, ...]]:
+def clipboard_commands(env: Mapping[str, str]) -> list[tuple[str, ...]]:
     """The installed commands that copy their input, the best first.
 
     Over SSH a tool would fill the clipboard of the remote machine. `load-buffer -w` (tmux 3.2) is
@@ -37,11 +41,14 @@ def tools(env: Mapping[str, str]) -> list[tuple[str, ...]]:
 
 
 def copy_with_tool(text: str, env: Mapping[str, str]) -> str | None:
-    """Copy a text with the first tool that works, and return its name; None if none did. Blocks."""
+    """Copy a text with the first command that works, and return its name; None if none did.
+
+    Blocks for at most 3 seconds a command.
+    """
     # xclip leaves a process running, which holds the text, and would keep our pipes open.
     quiet = ("sh", "-c", '"$0" "$@" >/dev/null 2>&1')
-    for tool in tools(env):
+    for command in clipboard_commands(env):
         with suppress(CommandError):
-            run_for_output((*quiet, *tool), env, 3.0, apart=True, typed=text.encode())
-            return tool[0]
+            run_for_output((*quiet, *command), env, 3.0, apart=True, typed=text.encode())
+            return command[0]
     return None

@@ -19,7 +19,7 @@ _log = logging.getLogger(__name__)
 
 
 class Patch(msgspec.Struct, frozen=True):
-    """One change to a library, which takes effect with `install` or wherever `fits` was asked."""
+    """One change to a library, made by `install`, or by code that calls `fits` before."""
 
     name: str
     reason: str
@@ -28,15 +28,15 @@ class Patch(msgspec.Struct, frozen=True):
     version: str = "8.2.8"
     """The version of the library that was last seen to need it."""
     replaced: list[tuple[Any, str, Any]] = msgspec.field(default_factory=list)
-    """While it is in effect: owner, name and the library's own member."""
+    """(owner, name, the library's own member) of what is replaced now; empty if not installed."""
 
     def fits(self, self_test: Callable[[], bool]) -> bool:
-        """True if the self-test finds the library as expected; an exception in it counts as no."""
+        """Whether the self-test finds the library as expected; an exception in it counts as no."""
         error: Exception | None = None
         try:
             if self_test():
                 return True
-        except Exception as raised:  # whatever another version has there
+        except Exception as raised:  # another version may have anything there
             error = raised
         _log.warning(
             "%s is not as %s expects: left unchanged", self.library, self.name, exc_info=error

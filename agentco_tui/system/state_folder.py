@@ -1,8 +1,9 @@
-"""Where the program keeps what it remembers by itself, and how each profile was left.
+"""The folder in which the program stores its own files, and how each profile's dashboard was left.
 
-Only the owner can read it, and nothing is ever kept in the config file. Nothing depends on how a
-profile was left: a file that can't be read or written costs the memory and is told in the log, not
-the dashboard.
+The files are the history, the journal of writes, snoozed items and so on. Only the owner can read
+them; nothing is ever written into the config file. `Remembered` is the screen, sort order and
+filter with which a profile's dashboard was left. Nothing depends on it: if its file can't be read
+or written, that is logged, and the dashboard starts with its defaults.
 """
 
 from __future__ import annotations
@@ -26,22 +27,25 @@ T = TypeVar("T")
 
 FOLDER_MODE = 0o700
 FILE_MODE = 0o600
+# Names of the files in the folder.
 REMEMBERED_FILE = "remembered.json"
 HISTORY_FILE = "history.sqlite3"
 SNOOZED_FILE = "snoozed.json"
 NOTIFIED_FILE = "notified.json"
 JOURNAL_FILE = "journal.jsonl"
 LONGEST_FILTER = 200
+"""Characters of a filter that is remembered."""
 MOST_PROFILES = 50
+"""How many profiles are remembered."""
 
 
 def state_folder() -> Path:
-    """The platform's state folder for this program (platformdirs); it need not exist."""
+    """The operating system's state folder for this program (platformdirs); it need not exist."""
     return user_state_path("agentco-tui", appauthor=False)
 
 
-def made_state_folder() -> Path:
-    """The state folder, made if it isn't there. Raises OSError if it can't be."""
+def create_state_folder() -> Path:
+    """The state folder, which is created if it does not exist. Raises OSError."""
     folder = state_folder()
     folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
     if folder.stat().st_mode & 0o077:
@@ -50,11 +54,14 @@ def made_state_folder() -> Path:
 
 
 def why_not_writable(folder: Path) -> SafeText | None:
-    """Why nothing can be kept in a folder, made if it isn't there, or None if it can be."""
+    """The reason why files cannot be written into a folder; None if they can.
+
+    The folder is created if it does not exist.
+    """
     try:
         folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder) as file:
-            # As much as a line of the journal takes: a full disk says so only then.
+            # As much as a line of the journal takes: a full disk fails only then.
             file.write(b"\n" * 4096)
             file.flush()
             os.fsync(file.fileno())
@@ -71,7 +78,7 @@ class ListMemory(msgspec.Struct, frozen=True):
     filter: str = ""
     filtered_at: float | None = None
     """When it was filtered so, in seconds since 1970 by the platform's clock."""
-    columns: tuple[str, ...] = ()  # those that a person chose
+    columns: tuple[str, ...] = ()  # those that the user chose
 
 
 class Remembered(msgspec.Struct, frozen=True):
@@ -80,12 +87,13 @@ class Remembered(msgspec.Struct, frozen=True):
     screen: str | None = None
     lists: dict[str, ListMemory] = {}
     left_at: float | None = None  # in seconds since 1970 by the platform's clock
-    theme: str | None = None  # that was chosen last
-    theme_over: str | None = None  # which one the settings named then: it counts while they do
+    theme: str | None = None  # the one that the user chose last
+    theme_over: str | None = None
+    """The theme that the settings named then; `theme` counts until they name another."""
 
 
 def read_state(path: Path, kind: type[T]) -> T | None:
-    """What a file of ours keeps; None if it isn't there, or makes no sense, which is logged."""
+    """The value of type `kind` in a file; None if it is missing, or damaged, which is logged."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=kind)
     except FileNotFoundError:
@@ -96,38 +104,38 @@ def read_state(path: Path, kind: type[T]) -> T | None:
 
 
 def write_private(path: Path, content: bytes, *, replace: bool = True) -> None:
-    """Write what only the owner can read, and its folder. Raises AtomicWriteError."""
-    with suppress(OSError):  # told below, as a folder that isn't there
+    """Write a file that only its owner can read, and its folder. Raises AtomicWriteError."""
+    with suppress(OSError):  # reported below, as a folder that does not exist
         path.parent.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
     with atomic_write(path, replace=replace, mode=FILE_MODE) as file:
         file.write(content)
 
 
 def write_state(path: Path, value: object) -> None:
-    """Keep it in a file of ours. Raises OSError."""
+    """Write a value as JSON into a file that only the owner can read. Raises OSError."""
     try:
         write_private(path, msgspec.json.format(msgspec.json.encode(value), indent=1))
     except AtomicWriteError as error:
         raise OSError(str(error)) from error
 
 
-def recall(path: Path) -> dict[str, Remembered]:
-    """How each profile was left, by its name; nothing if that can't be read."""
+def read_remembered(path: Path) -> dict[str, Remembered]:
+    """How each profile was left, by its name; empty if the file can't be read."""
     return read_state(path, dict[str, Remembered]) or {}
 
 
 def remember(path: Path, profile: str, remembered: Remembered) -> None:
-    """Write how a profile is left; other profiles stay as they are.
+    """Store how a profile's dashboard was left; other profiles stay unchanged.
 
-    The profiles are kept in the order in which they were left. The one that was left the longest
-    time ago gives way to one too many.
+    The profiles are stored in the order in which they were left. Beyond `MOST_PROFILES`, the one
+    that was left the longest time ago is dropped.
     """
-    known = recall(path)
-    known.pop(profile, None)  # assigned to its old place it would be the first to give way
-    known[profile] = remembered
-    while len(known) > MOST_PROFILES:
-        known.pop(next(iter(known)))
+    profiles = read_remembered(path)
+    profiles.pop(profile, None)  # so that it is added at the end
+    profiles[profile] = remembered
+    while len(profiles) > MOST_PROFILES:
+        profiles.pop(next(iter(profiles)))
     try:
-        write_state(path, known)
+        write_state(path, profiles)
     except OSError as error:
         log.warning("what was shown last can't be remembered: %s", error)

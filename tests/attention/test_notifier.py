@@ -33,7 +33,7 @@ from agentco_tui.live.insight import Level
 from agentco_tui.live.store import Store
 from agentco_tui.model import Agent, Listing, Moment, Ref, Task
 from agentco_tui.model.period import HOUR
-from agentco_tui.system.state_folder import made_state_folder
+from agentco_tui.system.state_folder import create_state_folder
 from agentco_tui.text import plain
 from tests.text.payloads import PAYLOADS
 
@@ -414,7 +414,7 @@ async def test_the_command_gets_the_cause_and_not_the_key(
     assert told == ["critical", "task", "Acme", "Ada", "t1"]
     assert ("ag_" in line, got["KEPT"]) == (False, "1")
     assert await command.said((), about) == ""
-    log = made_state_folder() / LOG_FILE
+    log = create_state_folder() / LOG_FILE
     assert stat.S_IMODE(log.stat().st_mode) == 0o600
     assert "ended with exit code 0: $(touch x); `y`" in log.read_text()
 
@@ -432,7 +432,7 @@ async def test_the_command_is_limited_and_its_failures_are_told_and_logged(
     hung = await usual.said(("sleep", "60"), cause)
     assert hung == "on_critical gave no answer within 0.3 seconds"
     assert "was not found" in await usual.said(("no-such-program",), cause)
-    log = made_state_folder() / LOG_FILE
+    log = create_state_folder() / LOG_FILE
     assert len(log.read_text().splitlines()) == 3
     monkeypatch.setattr(critical_command, "LONGEST_RUN", 30.0)
     monkeypatch.setattr(critical_command, "LONGEST_RUN", 30.0)
