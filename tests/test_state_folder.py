@@ -11,7 +11,7 @@ from agentco_tui.system.state_folder import (
     MOST_PROFILES,
     ListMemory,
     Remembered,
-    recall,
+    read_remembered,
     remember,
 )
 
@@ -21,9 +21,9 @@ def test_each_profile_is_remembered_by_itself(tmp_path: Path) -> None:
     prod = Remembered("tasks", {"tasks": ListMemory("priority", True, "agent:linus")})
     remember(memory, "prod", prod)
     remember(memory, "demo", Remembered("budget"))
-    assert recall(memory)["prod"] == prod
-    assert recall(memory)["demo"].screen == "budget"
-    assert "other" not in recall(memory)
+    assert read_remembered(memory)["prod"] == prod
+    assert read_remembered(memory)["demo"].screen == "budget"
+    assert "other" not in read_remembered(memory)
 
 
 def test_the_profile_left_the_longest_time_ago_gives_way(tmp_path: Path) -> None:
@@ -31,9 +31,9 @@ def test_the_profile_left_the_longest_time_ago_gives_way(tmp_path: Path) -> None
     remember(memory, "daily", Remembered("tasks"))
     for number in range(MOST_PROFILES + 10):
         remember(memory, f"seldom-{number}", Remembered("agents"))
-        assert recall(memory)["daily"].screen == "tasks"
+        assert read_remembered(memory)["daily"].screen == "tasks"
         remember(memory, "daily", Remembered("tasks"))
-    known = recall(memory)
+    known = read_remembered(memory)
     assert len(known) == MOST_PROFILES
     assert known["daily"].screen == "tasks"
     assert "seldom-0" not in known
@@ -54,10 +54,10 @@ def test_a_file_that_makes_no_sense_is_as_good_as_none(
 ) -> None:
     memory = tmp_path / "remembered.json"
     memory.write_bytes(content)
-    assert recall(memory) == {}
+    assert read_remembered(memory) == {}
     assert "can't be recalled" in caplog.text
     remember(memory, "prod", Remembered("tasks"))
-    assert recall(memory)["prod"].screen == "tasks"
+    assert read_remembered(memory)["prod"].screen == "tasks"
 
 
 def test_a_folder_that_cannot_be_written_is_told_and_nothing_more(
