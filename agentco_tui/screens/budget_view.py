@@ -172,6 +172,8 @@ class BudgetView(TrendView[Budget]):
                 return Cell(plain(""))
             return cells.text_cell(fmt.money(budget.remaining), TONES[context.level_of(budget)])
 
+        # A pair of numbers is the wanted and the least width; `grow` is the share of free width.
+        # Columns of the highest `priority` are hidden first. Filters know the `aliases`, too.
         # fmt: off
         return [
             cells.level_column(context.level_of, sort_key=position, descending_first=True),

@@ -109,6 +109,8 @@ class CompaniesView(TrendView[Company]):
             budget = budget_of(company)
             return None if budget is None else budget.spent
 
+        # A pair of numbers is the wanted and the least width; `grow` is the share of free width.
+        # Columns of the highest `priority` are hidden first. Filters know the `aliases`, too.
         # fmt: off
         return [
             cells.level_column(lambda c: context.level_of(budget_of(c)), uses_clock=True,

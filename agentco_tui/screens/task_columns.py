@@ -78,6 +78,8 @@ def task_columns(context: CellContext, *, statuses: bool) -> list[Column[Task]]:
         agent = names.agent_of(task.agent)
         return None if agent is None else agent.role
 
+    # A pair of numbers is the wanted and the least width; `grow` is the share of free width.
+    # Columns of the highest `priority` are hidden first. Filters know the `aliases`, too.
     # fmt: off
     return [
         cells.level_column(level, uses_clock=True, changes_at=level_changes_at,
