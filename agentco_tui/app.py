@@ -33,7 +33,9 @@ from agentco_tui.screens.key_app import KeyApp
 from agentco_tui.screens.notices import Notices, repeat_of
 from agentco_tui.screens.preload import freeze_gc, preload_dialogs
 from agentco_tui.screens.recording_watch import RecordingWatch
+from agentco_tui.screens.take_back import take_back_all
 from agentco_tui.screens.theme_choice import ThemeChoice, unreadable_words
+from agentco_tui.screens.views import open_views_soon
 from agentco_tui.system.state_folder import Remembered
 from agentco_tui.terminal.ground import is_light
 from agentco_tui.terminal.line_speed import SPEED
@@ -220,7 +222,7 @@ class DashboardApp(KeyApp):
         # What needs the user depends on the thresholds in the settings; the views are lists that
         # the settings define.
         self.dashboard.needs_refresh.start(self._frame)
-        self._frame.open_views()
+        open_views_soon(self._frame)
         self._frame.repaint_all()
 
     def check_line_speed(self) -> None:
@@ -254,7 +256,7 @@ class DashboardApp(KeyApp):
         poller.set_attention(focused, notifies=self.workspace.settings.notify.is_on)
         if self.main_screen is not None and poller.slowed_to != was_slowed_to:
             # The header says how often is polled.
-            self.main_screen.show_frame()
+            self.main_screen.lines.show()
 
     async def turn_comes(self, event: events.Key) -> bool:
         """Handle a key whose turn has come; returns whether it was handled here.
@@ -264,7 +266,7 @@ class DashboardApp(KeyApp):
         """
         self._set_attention(focused=True)  # some terminals never report the focus
         if self.main_screen is not None:
-            self.main_screen.check_absence()
+            self.main_screen.ticker.check_absence()
         return await super().turn_comes(event)
 
     async def action_view(self, number: int) -> None:
@@ -323,7 +325,7 @@ class DashboardApp(KeyApp):
         """
         # What a second call does, for the notice.
         verb = "leaves" if switch is None else "switches"
-        if not self._frame.take_back_all(verb):
+        if not take_back_all(self._frame, verb):
             super().leave(switch)
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:

@@ -17,13 +17,13 @@ from agentco_tui.screens.frame_interface import FrameInterface
 from agentco_tui.screens.idle_tracker import IdleTracker
 from agentco_tui.screens.list_view import ListView
 from agentco_tui.screens.navigation import Navigation
+from agentco_tui.screens.run_memory import RunMemory
 from agentco_tui.screens.sized_screen import SizedScreen
 from agentco_tui.screens.targets import Target
 from agentco_tui.screens.topics import Topics
 from agentco_tui.system.state_folder import Remembered
 from agentco_tui.text import safe
 from agentco_tui.widgets.prompt import Prompt
-from agentco_tui.widgets.status_line import StatusLine
 
 NOTICE_SECONDS = 4
 """Seconds for which a notice is shown."""
@@ -46,17 +46,13 @@ class BaseFrame(SizedScreen[None], FrameInterface):
         self.dashboard = dashboard
         self.workspace = workspace
         self.place: Place = place
-        self.kept = remembered
-        """What the last run left: screen, filters, sorting, theme."""
+        self.memory = RunMemory(remembered)
         self.views: dict[str, ListView[Any]] = {}
         """Every list that was visited, by its tab."""
         self.body = Container()
         self.prompt = Prompt()
-        self.footer = StatusLine(classes="frame--footer")
         self.recent: list[Target] = []
         """What the user went to or ran through the `:` prompt, the latest first."""
-        self.denied: dict[str, str] = {}
-        """Why commands would be refused now, by their id."""
         self.navigation = Navigation()
         self.topics = Topics()
         self.idle_tracker = IdleTracker(workspace, remembered.left_at)
@@ -84,7 +80,7 @@ class BaseFrame(SizedScreen[None], FrameInterface):
         self.set_focus(None)
         self.prompt.handler = None
         self.prompt.display = False
-        self.footer.display = True
+        self.lines.footer.display = True
         self.focus_again()
         self.call_after_refresh(self.focus_again)
 

@@ -74,7 +74,7 @@ class BudgetView(TrendView[Budget]):
     # The feeds, i.e. the lists read from the platform, whose records are the rows.
     lists = tuple(BUDGET_FEEDS.values())
     prefixes: ClassVar = {feed: f"{scope}:" for scope, feed in BUDGET_FEEDS.items()}
-    beside = (FeedName.ALERTS,)  # a further feed whose failures the screen reports
+    side_feeds = (FeedName.ALERTS,)  # a further feed whose failures the screen reports
     BINDINGS = bindings_of("budget")
     SCOPED_CSS = False  # some rules depend on the size of the screen around the view
     DEFAULT_CSS = """
@@ -278,7 +278,7 @@ class BudgetView(TrendView[Budget]):
         """Show which table has the focus, and the detail of the record under its cursor."""
         if self.is_attached:
             self.show_head()
-            self.frame.show_frame()
+            self.frame.lines.show()
             if not self.reading:
                 self.show_detail(top=True)
 
@@ -316,7 +316,7 @@ class BudgetView(TrendView[Budget]):
     def _alert_under_cursor(self, message: RecordTable.CursorMoved) -> None:
         if message.table is self.alerts and self.alerts.has_focus:
             self.show_detail(top=True)
-            self.frame.show_frame()
+            self.frame.lines.show()
 
     def action_alerts(self) -> None:
         """Move the focus to the alerts, or back to the budgets."""

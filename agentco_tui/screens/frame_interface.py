@@ -24,6 +24,7 @@ from agentco_tui.screens.navigation import Destination, Navigation
 from agentco_tui.screens.topics import Topics
 from agentco_tui.text import SafeText
 from agentco_tui.widgets.prompt import Prompt
+from agentco_tui.widgets.status_line import StatusLine
 
 
 class Dialogs(Protocol):
@@ -64,12 +65,41 @@ class Dialogs(Protocol):
         """Find out what became of writes that an earlier run left without an outcome."""
 
 
+class Lines(Protocol):
+    """The header, the tabs and the footer of the frame."""
+
+    footer: StatusLine
+    denied: dict[str, str]
+    """Why commands would be refused now, by their ids."""
+
+    def show(self) -> None:
+        """Paint the three lines."""
+
+    def show_news(self) -> None:
+        """Paint the header and the tabs, and the footer if it may show other commands by now."""
+
+    def show_news_soon(self, *, with_footer: bool = False) -> None:
+        """Call `show_news` once for all that is reported in this turn of the event loop."""
+
+
+class Commands(Protocol):
+    """The commands that work on every screen."""
+
+    def ask_filter(self) -> None:
+        """Open the prompt for the filter of the list shown."""
+
+    async def run(self, command_id: str) -> None:
+        """Run a command as its key does, also one that has no key."""
+
+
 class FrameInterface:
     """The screen around the lists: what lists, dialogs and prompts ask of it.
 
     `MainScreen` does all of this; a list sees only this class, because the frame imports the lists.
     """
 
+    lines: Lines
+    commands: Commands
     prompt: Prompt
     """The input line in place of the footer, for a filter or for a place to go to."""
     navigation: Navigation
@@ -83,18 +113,6 @@ class FrameInterface:
 
     def say(self, words: str, *, bad: bool = False) -> None:
         """Show a notice; with `bad` as a warning, for longer."""
-        raise NotImplementedError
-
-    def show_frame(self) -> None:
-        """Paint the header, tabs and footer again."""
-        raise NotImplementedError
-
-    def show_news_soon(self, *, with_footer: bool = False) -> None:
-        """Paint the header, the tabs and maybe the footer once for all that is reported now."""
-        raise NotImplementedError
-
-    def ask_filter(self) -> None:
-        """Open the prompt for the filter of the list shown."""
         raise NotImplementedError
 
     def go(self, destination: Destination) -> AwaitMount:
@@ -119,12 +137,4 @@ class FrameInterface:
 
     def restore_awaited(self) -> None:
         """Put the cursor on the row that was asked for before it was read, if it is there now."""
-        raise NotImplementedError
-
-    async def run(self, command_id: str) -> None:
-        """Run a command as its key does, also one that has no key."""
-        raise NotImplementedError
-
-    def choose_theme(self, name: str) -> None:
-        """Use a theme now, and from the next start on until the settings name another."""
         raise NotImplementedError

@@ -47,7 +47,7 @@ class ListHead:
         hooks = self._hooks
         workspace = self._workspace
         freshness_by_feed = {
-            feed: hooks.freshness_of(feed) for feed in (*hooks.lists, *hooks.beside)
+            feed: hooks.freshness_of(feed) for feed in (*hooks.lists, *hooks.side_feeds)
         }
         freshness = worst(freshness_by_feed.values())
         failing = [

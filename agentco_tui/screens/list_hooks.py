@@ -60,8 +60,8 @@ class ListHooks(Widget, Generic[R]):
     """Columns at or above which the list stays beside a record that is open."""
     lists: tuple[FeedName, ...]
     """The feeds whose records are its rows."""
-    beside: ClassVar[tuple[FeedName, ...]] = ()
-    """Other feeds that the screen shows: their failures are reported, too."""
+    side_feeds: ClassVar[tuple[FeedName, ...]] = ()
+    """Feeds that the screen shows besides its rows: their failures are reported, too."""
     prefixes: ClassVar[Mapping[FeedName, str]] = {}
     """What is put before the ids of a feed, where two feeds may have the same ids."""
     figures_from: ClassVar[tuple[FeedName, ...]] = ()

@@ -50,7 +50,6 @@ class ListRows(Generic[R]):
             for record in hooks.collections[feed]
             if hooks.wanted(record)
         )
-        hooks.table.reread_cells()
 
     def take(self, change: Change) -> bool:
         """Show a change; True if the record under the cursor may look different now.

@@ -101,10 +101,10 @@ class ListView(ListHooks[R]):
         topics.seconds.subscribe(self, lambda _: self.tick() if self.display else None)
         topics.scope_leaving.subscribe(self, lambda _: self.freezer.begin_scope_change())
         topics.scope_entered.subscribe(self, lambda _: self.end_scope_change())
-        self.frame.show_frame()
+        self.frame.lines.show()
 
     def _show_freshness(self, feed: FeedName) -> None:
-        if self.display and feed in (*self.lists, *self.beside, *self.figures_from):
+        if self.display and feed in (*self.lists, *self.side_feeds, *self.figures_from):
             self.show_head_soon()
 
     def _show_appearance(self) -> None:
@@ -212,7 +212,7 @@ class ListView(ListHooks[R]):
     def cursor_rests(self) -> None:
         """Show the detail of the row that the cursor has come to."""
         self.show_detail(top=self.table.viewport.cursor != self.detail.shown_row)
-        self.frame.show_frame()
+        self.frame.lines.show()
 
     @on(RecordTable.Opened)
     def _opened(self, message: RecordTable.Opened) -> None:
@@ -259,7 +259,7 @@ class ListView(ListHooks[R]):
         # At once: a key that follows in the same packet is for the detail.
         if not self.frame.prompt.display:
             self.screen.set_focus(self.detail if self.reading else self.opened_from)
-        self.frame.show_frame()
+        self.frame.lines.show()
         self.show_head()
         self.show_detail(top=True)
         if self.reading and self.read_one is not None:
@@ -308,7 +308,7 @@ class ListView(ListHooks[R]):
 
     def action_filter(self) -> None:
         self.table.warm_filter()  # read the texts of all rows ahead, so that typing is not slow
-        self.frame.ask_filter()
+        self.frame.commands.ask_filter()
 
     def action_sort(self, change: str) -> None:
         """Call a method of the table by its name: `cycle_sort` or `reverse_sort`."""

@@ -40,7 +40,6 @@ class NewsPublisher:
     def start(self) -> None:
         """Listen to the store and to decisions, and refresh the needs for the first time."""
         dashboard = self._dashboard
-        dashboard = self._dashboard
         workspace = self._workspace
         workspace.store.subscribe(self._on_change)
         workspace.store.on_freshness = self._on_freshness
@@ -70,7 +69,7 @@ class NewsPublisher:
             if tasks_in_log:
                 self._topics.decisions.publish(tasks_in_log)
             self._frame.restore_awaited()  # put the cursor on a row that was asked for earlier
-            self._frame.show_news_soon(with_footer=change.feed not in ROW_FEEDS)
+            self._frame.lines.show_news_soon(with_footer=change.feed not in ROW_FEEDS)
         for decision in to_read_again:
             work = partial(self._frame.dialogs.recheck_decision, decision)
             name = f"read {decision.task.id} after all"
@@ -85,7 +84,7 @@ class NewsPublisher:
 
     def _on_needs_refreshed(self) -> None:
         self._topics.needs.publish(None)
-        self._frame.show_news_soon()
+        self._frame.lines.show_news_soon()
 
     def _on_forecasts(self) -> None:
         with self._frame.app.batch_update():
@@ -93,7 +92,7 @@ class NewsPublisher:
 
     def _on_freshness(self, feed: FeedName) -> None:
         self._topics.freshness.publish(feed)
-        self._frame.show_news_soon()
+        self._frame.lines.show_news_soon()
 
     def _on_decision(self, task_id: str) -> None:
         """Show how far a decision is, soon: a set of tasks changes many at once.
@@ -112,7 +111,7 @@ class NewsPublisher:
         self._decided = set()
         self._dashboard.needs_refresh.take_decisions(self._frame)
         self._topics.decisions.publish(changed)
-        self._frame.show_news_soon(with_footer=True)
+        self._frame.lines.show_news_soon(with_footer=True)
 
     def _on_company_found(self, company_id: str) -> None:
         """Show the company that the settings name, now that its id is known."""

@@ -332,13 +332,14 @@ class OverviewView(TaskLines[Need]):
             for key in removed:
                 table.set_tombstone(key, self.resolution(key))
             table.apply(changed=changed, removed=removed)
+            table.reread_cells()  # the words of a need follow from other records, too
             self.freezer.reload_due = True
         elif list(needs) == list(before):
             table.apply(changed=changed)
+            table.reread_cells()
         else:
             table.load(needs.items())
             self.freezer.reload_due = False
-        table.reread_cells()
         self.show_head()
         self.show_detail()
         self._show_spend()

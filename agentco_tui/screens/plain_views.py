@@ -299,7 +299,7 @@ class ActivityView(ListView[Activity]):
         with self.app.batch_update():
             self._take_entries(change)
             self.frame.restore_awaited()
-            self.frame.show_frame()
+            self.frame.lines.show()
 
     def _show_filtered(self) -> None:
         if not self.is_attached:

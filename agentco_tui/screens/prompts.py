@@ -43,7 +43,7 @@ class FilterWords:
         named = next(column.key for column in columns if column.grow)
         hint = plain(f"words  !not  a|b  {named}:x  level>=warning  {signs.up} earlier")
         suggester = WordSuggester(lambda text: complete_column_name(text, columns))
-        frame.footer.display = False
+        frame.lines.footer.display = False
         frame.prompt.ask("/", view.filter_text, hint, suggester, handler=self)
 
     def text_changed(self, text: str) -> None:
@@ -76,7 +76,7 @@ class GoToWords:
     def __init__(self, frame: BaseFrame) -> None:
         self._frame = frame
         self._workspace = frame.workspace
-        frame.footer.display = False
+        frame.lines.footer.display = False
         suggester = WordSuggester(lambda text: targets.completion(text, self._targets()))
         frame.prompt.ask(":", "", plain("any command, or a name"), suggester, handler=self)
         self._show(self._commands())
@@ -127,7 +127,7 @@ class GoToWords:
 
     def _line(self, target: Target, *, is_chosen: bool) -> CellLine:
         """Return a line of the list: kind, name, what tells it from others, and its key or id."""
-        about = targets.description(target, self._workspace, self._frame.denied)
+        about = targets.description(target, self._workspace, self._frame.lines.denied)
         left = (
             Cell(signs.cursor if is_chosen else plain(" "), Tone.ACCENT),
             Cell(plain(f"{target.kind:<8} "), Tone.DIM),
@@ -180,7 +180,7 @@ class GoToWords:
         frame = self._frame
         match target.kind:
             case "screen" | "command":
-                await frame.run(target.id)
+                await frame.commands.run(target.id)
             case "status":
                 await frame.action_show("tasks")
                 view: Any = frame.view
@@ -189,7 +189,8 @@ class GoToWords:
                 place, _, name = target.id.partition(":")
                 await frame.action_show(cast("Place", place), name)
             case "theme":
-                frame.choose_theme(target.id)
+                frame.app.theme = target.id
+                frame.memory.remember_theme(target.id, self._workspace.settings)
             case "profile":
                 frame.dialogs.switch_profile(target.id.partition(" ")[2])
             case kind if target.id:

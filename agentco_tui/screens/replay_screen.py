@@ -23,8 +23,10 @@ from agentco_tui.live.replay_clock import SPEEDS, ReplayClock
 from agentco_tui.live.replay_poller import ReplayPoller
 from agentco_tui.model import Moment
 from agentco_tui.model import format as fmt
+from agentco_tui.screens.base_frame import BaseFrame
 from agentco_tui.screens.dashboard_context import DashboardContext
 from agentco_tui.screens.frame import MainScreen
+from agentco_tui.screens.frame_lines import FrameLines
 from agentco_tui.screens.key_app import bindings_of
 from agentco_tui.system.state_folder import Remembered
 from agentco_tui.text import plain, safe, signs
@@ -42,39 +44,24 @@ LONGEST_STEP = 60.0
 """Seconds between two searches at most: tasks grow urgent by waiting, without any new answer."""
 
 
-class ReplayScreen(MainScreen):
-    """The dashboard on a recording, with its timeline and the keys that move it."""
+class ReplayLines(FrameLines):
+    """The lines of the frame with the timeline, which is painted together with the header."""
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of("replay")
-    DEFAULT_CSS = "ReplayScreen .frame--timeline { background: $surface; }"
-
-    def __init__(self, dashboard: DashboardContext, place: Place) -> None:
-        workspace = dashboard.workspace
-        super().__init__(dashboard, place, Remembered())  # nothing is remembered of earlier runs
+    def __init__(self, frame: BaseFrame) -> None:
+        super().__init__(frame)
+        poller = frame.workspace.poller
+        assert isinstance(poller, ReplayPoller)
         self.timeline = StatusLine(classes="frame--timeline")
-        assert isinstance(workspace.poller, ReplayPoller)
-        self.poller = workspace.poller
-        self.more = ("replay",)  # the help lists the keys of this place, too
-
-    @property
-    def clock(self) -> ReplayClock:
-        return self.poller.clock
-
-    def compose(self) -> ComposeResult:
-        yield from super().compose()
-        yield self.timeline
-
-    def check_absence(self, *, is_active: bool = True) -> None:
-        """Do nothing: jumps in time are no absence of the user."""
+        self._clock = poller.clock
 
     def show_status(self) -> None:
         """Paint the timeline, too."""
         super().show_status()
-        self.timeline.show(*self._cells(self.size.width))
+        self.timeline.show(*self._timeline_cells(self._frame.size.width))
 
-    def _cells(self, width: int) -> tuple[list[Cell], list[Cell]]:
+    def _timeline_cells(self, width: int) -> tuple[list[Cell], list[Cell]]:
         """Return the timeline: the state and the bar on the left, the keys on the right."""
-        clock = self.clock
+        clock = self._clock
         state: str = signs.bar_over
         if clock.ended:
             state = "at the end"
@@ -87,7 +74,7 @@ class ReplayScreen(MainScreen):
         ]
         right: list[Cell] = []
         for command in COMMANDS:
-            key = shown_key(command.id, self.workspace.settings.keys)
+            key = shown_key(command.id, self._workspace.settings.keys)
             if command.where == "replay" and key:
                 label = plain(f" {command.label.lower()}")
                 right.append(Pressable(plain(f"  {key}"), Tone.ACCENT, key=command.id))
@@ -100,11 +87,11 @@ class ReplayScreen(MainScreen):
 
     def _bar_cells(self, width: int) -> list[Cell]:
         """Return the bar of the timeline, with a mark at the time that is shown."""
-        recording = self.clock.recording
+        recording = self._clock.recording
         duration = recording.ends - recording.begins
         before = 0
         if duration:
-            passed = (self.clock.time() - recording.begins) / duration
+            passed = (self._clock.time() - recording.begins) / duration
             before = int(passed * (width - 1))
         after = width - 1 - before
         return [
@@ -113,21 +100,47 @@ class ReplayScreen(MainScreen):
             Cell(plain(signs.bar_empty * after), Tone.DIM),
         ]
 
+
+class ReplayScreen(MainScreen):
+    """The dashboard on a recording, with its timeline and the keys that move it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of("replay")
+    LINES = ReplayLines
+    DEFAULT_CSS = "ReplayScreen .frame--timeline { background: $surface; }"
+
+    lines: ReplayLines
+
+    def __init__(self, dashboard: DashboardContext, place: Place) -> None:
+        workspace = dashboard.workspace
+        super().__init__(dashboard, place, Remembered())  # nothing is remembered of earlier runs
+        assert isinstance(workspace.poller, ReplayPoller)
+        self.poller = workspace.poller
+        self.commands.extra_places = ("replay",)  # the help lists the keys of this place, too
+        self.ticker.reports_absence = False  # jumps in time are no absence of the user
+
+    @property
+    def clock(self) -> ReplayClock:
+        return self.poller.clock
+
+    def compose(self) -> ComposeResult:
+        yield from super().compose()
+        yield self.lines.timeline
+
     @on(StatusLine.Pressed)
     def _timeline_pressed(self, event: StatusLine.Pressed) -> None:
-        if event.line is self.timeline:
-            start_worker(self, partial(self.run, event.key), event.key)
+        if event.line is self.lines.timeline:
+            start_worker(self, partial(self.commands.run, event.key), event.key)
 
     def action_replay_pause(self) -> None:
         if self.clock.ended:
             self.say("that was the end of the recording")
         self.poller.set(paused=not self.clock.paused)
-        self.show_frame()
+        self.lines.show()
 
     def action_replay_speed(self, by: int) -> None:
         at = SPEEDS.index(self.clock.speed) + by
         self.poller.set(speed=SPEEDS[max(0, min(at, len(SPEEDS) - 1))])
-        self.show_frame()
+        self.lines.show()
 
     def action_replay_step(self, seconds: float) -> None:
         self.jump(self.clock.time() + seconds)
@@ -145,7 +158,7 @@ class ReplayScreen(MainScreen):
 
     async def _show(self, at: float) -> None:
         self.poller.set(at=at)
-        self.show_frame()
+        self.lines.show()
         await self.poller.poll_all()
         self.dashboard.needs_refresh.start(self)  # time alone makes needs, too
         self.view.freezer.release()  # rows that were kept still may move now
@@ -164,7 +177,7 @@ class ReplayScreen(MainScreen):
             at = clock.time()
             after = clock.recording.next_after(at + STEP) or clock.recording.ends
             self.poller.set(at=min(after, at + LONGEST_STEP))
-            self.show_frame()
+            self.lines.show()
             await self.poller.poll_all()
             levels = await needs.levels_by_key()
             if any(level > before.get(key, Level.OK) for key, level in levels.items()):
@@ -181,7 +194,7 @@ class TimeWords:
 
     def __init__(self, frame: ReplayScreen) -> None:
         self._frame = frame
-        frame.footer.display = False
+        frame.lines.footer.display = False
         frame.prompt.ask("@", "", plain("03:12  2026-11-23 03:12  +5m  -1h"), handler=self)
 
     def text_changed(self, text: str) -> None:

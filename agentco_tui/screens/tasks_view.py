@@ -280,7 +280,7 @@ class TasksView(TaskLines[Task]):
     def unmark(self, task_ids: Iterable[str]) -> None:
         self.marks.remove(self.table, task_ids)
         self.show_head()
-        self.frame.show_frame()
+        self.frame.lines.show()
 
     def leave(self) -> bool:
         """As for every list; marks that are hidden with their list go last."""
@@ -304,7 +304,7 @@ class TasksView(TaskLines[Task]):
         if refused is not None:
             self.frame.say(f"not marked: {refused.unwritable}")
         self.show_head()
-        self.frame.show_frame()
+        self.frame.lines.show()
 
     def _mark_alike(self) -> None:
         """Mark the tasks shown that wait and are like the one under the cursor; say how many.

@@ -103,7 +103,7 @@ class ViewSwitcher:
         if not is_new:
             view.arrive()
         frame.call_after_refresh(frame.focus_again)
-        frame.show_frame()
+        frame.lines.show()
 
     def restore(self, entry: NavigationEntry) -> None:
         """Put the cursor on the row of an entry; if it has yet to come, as soon as it is there."""

@@ -2,7 +2,7 @@
 
 A view (`[views.NAME]`) is the list of one screen with a filter, an order and columns of its own. It
 has a tab, which shows its count, so it is created and kept up to date before it is ever shown. The
-filter and the order of a screen's own list are remembered from run to run (`ListMemory`). The frame
+filter and the order of a screen's own list are remembered from run to run (`run_memory.py`). The frame
 is the dashboard's main screen; a place is the name of a screen, such as "tasks". A feed is one list
 of records that is polled from the platform, the remote service that is watched; its `Pace` says how
 often.
@@ -20,10 +20,12 @@ from agentco_tui.live.feeds import Pace, Phase
 from agentco_tui.model import format as fmt
 from agentco_tui.screens.base_frame import BaseFrame
 from agentco_tui.screens.list_view import ListView
+from agentco_tui.screens.run_memory import recall_list
 from agentco_tui.system.background import beside
-from agentco_tui.system.state_folder import LONGEST_FILTER, ListMemory
+from agentco_tui.system.state_folder import ListMemory
 from agentco_tui.text.row_filter import parse_filter
 from agentco_tui.widgets.tones import Cell, Tone
+from agentco_tui.widgets.workers import start_worker
 
 MOST_COUNTED: Final = 5_000
 """Records of a feed up to which its views are created, and counted, before they are shown."""
@@ -34,6 +36,11 @@ def view_class(place: str) -> type[ListView[Any]]:
     own_file = f"{place}_view" if place in ("overview", "tasks", "budget") else "plain_views"
     module: Any = import_module(f"agentco_tui.screens.{own_file}")
     return cast("type[ListView[Any]]", getattr(module, f"{place.title()}View"))
+
+
+def open_views_soon(frame: BaseFrame) -> None:
+    """Start `open_views` in a worker of the frame."""
+    start_worker(frame, partial(open_views, frame), "bring views up to date", group="views")
 
 
 async def open_views(frame: BaseFrame) -> None:
@@ -54,7 +61,7 @@ async def open_views(frame: BaseFrame) -> None:
             opened.is_checked = True
             for setting, why in wrong_in(settings, opened):
                 frame.say(f"views.{settings.name}.{setting}: {why}", bad=True)
-    frame.show_frame()
+    frame.lines.show()
 
 
 async def _update_view(
@@ -65,7 +72,7 @@ async def _update_view(
         view.shown_as = settings
         view.is_checked = False
         view.set_filter(settings.filter)
-        recall(view, ListMemory())
+        recall_list(view, ListMemory())
     if not view.shown_as.name or view is frame.view:
         return
     if settings is None:
@@ -115,43 +122,8 @@ def get_or_create_view(frame: BaseFrame, tab: str) -> ListView[Any]:
     settings = next((each for each in frame.workspace.settings.views if each.tab == tab), None)
     view = view_class(place)(frame.dashboard, settings)
     frame.views[tab] = view
-    recall(view, frame.kept.lists.get(place, ListMemory()))
+    recall_list(view, frame.memory.list_memory(place))
     return view
-
-
-def recall(view: ListView[Any], memory: ListMemory) -> None:
-    """Sort and filter a list and choose its columns: by its view's settings, else by the memory."""
-    table = view.table
-    settings = view.shown_as
-    is_view = bool(settings.name)
-    sortable = {column.key: column for column in table.model.columns if column.sort_key is not None}
-    if is_view:
-        sort: str | None = (settings.sort or "").removeprefix("-")
-        is_reversed = (settings.sort or "").startswith("-")
-        descending = (sort in sortable and sortable[sort].descending_first) != is_reversed
-        words = settings.filter
-        columns = settings.columns
-    else:
-        sort = memory.sort
-        descending = memory.descending
-        words = memory.filter
-        columns = memory.columns
-    if sort in sortable:
-        table.sort_by(sort, descending)
-    table.show_columns(columns)
-    if words and (is_view or view.keeps_filter) and table.set_filter(words) is None:
-        view.filter_text = words
-        view.recalled = not is_view
-        view.filtered_at = memory.filtered_at or 0.0
-
-
-def memory_of(view: ListView[Any]) -> ListMemory:
-    """Return how a list is sorted and filtered, and its columns, for the next run."""
-    table = view.table
-    columns = tuple(table.model.columns[index].key for index in table.viewport.chosen_columns)
-    if not view.keeps_filter:
-        return ListMemory(*table.sort, "", None, columns)
-    return ListMemory(*table.sort, view.filter_text[:LONGEST_FILTER], view.filtered_at, columns)
 
 
 def count_cells(views: Mapping[str, ListView[Any]]) -> dict[str, Cell]:

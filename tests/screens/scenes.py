@@ -117,7 +117,7 @@ async def staged(
                 platform.world.advance(48)
                 await s.poll()
                 await s.sees("48 s old")
-                s.main.tick()  # what the next second brings
+                s.main.ticker.tick()  # what the next second brings
             for keys, words in zip(scene.keys[::2], scene.keys[1::2], strict=True):
                 await s.press(*keys.split())
                 await s.sees(words)

@@ -294,18 +294,18 @@ async def test_the_first_403_dims_the_key_until_the_key_changes(
     on: Staging, platform: EmbeddedPlatform
 ) -> None:
     async with on(place="tasks", key=platform.read_key, size=(150, 40)) as s:
-        assert tone_of(s.main.footer, " approve") is Tone.PLAIN
+        assert tone_of(s.main.lines.footer, " approve") is Tone.PLAIN
         await s.press("a")
         await s.yes()
         await says(s, "this key may not approve", "403")
-        assert tone_of(s.main.footer, " approve") is Tone.DIM
-        assert tone_of(s.main.footer, " new task") is Tone.PLAIN, "each write is its own"
+        assert tone_of(s.main.lines.footer, " approve") is Tone.DIM
+        assert tone_of(s.main.lines.footer, " new task") is Tone.PLAIN, "each write is its own"
         await s.press("space", "a")
         assert s.app.screen is s.main, "nor many"
         assert len(s.writes) == 1
         s.dashboard.permissions.key_changed()
         await s.settle()
-        assert tone_of(s.main.footer, " approve") is Tone.PLAIN
+        assert tone_of(s.main.lines.footer, " approve") is Tone.PLAIN
 
 
 async def test_a_journal_that_is_lost_meanwhile_stops_one_and_many(

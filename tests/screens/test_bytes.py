@@ -73,7 +73,7 @@ async def test_a_poll_with_nothing_new_writes_nothing(quiet: Quiet, place: Place
             feeds = [feed for feed in FeedName if s.workspace.poller.pace(feed).value != "off"]
             for feed in feeds:
                 await s.workspace.poller.read_again(feed)
-            s.main.tick()
+            s.main.ticker.tick()
             await s.pilot.pause()
         assert written.spans == []
         assert written.size == 0
@@ -140,7 +140,7 @@ async def test_a_thin_line_paints_less_and_tells_ages_every_ten_seconds(
         told: list[None] = []
         s.view.tick = lambda: told.append(None)  # type: ignore[method-assign]
         for _ in range(40):
-            s.main.tick()
+            s.main.ticker.tick()
         assert len(told) == 4
 
 
@@ -163,7 +163,7 @@ async def test_a_terminal_that_cannot_keep_up_gets_less_until_it_can(quiet: Quie
 async def test_a_second_passing_paints_ages_only(quiet: Quiet) -> None:
     async with quiet("tasks") as (s, written):
         s.platform.world.advance(1)
-        s.main.tick()
+        s.main.ticker.tick()
         await s.settle()
         assert sum(right - left for _, left, right in written.spans) < 60
 

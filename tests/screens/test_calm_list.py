@@ -31,7 +31,7 @@ async def read_again(s: Stage) -> None:
 
 def pass_time(s: Stage, seconds: float) -> None:
     s.platform.world.advance(seconds)
-    s.main.tick()
+    s.main.ticker.tick()
 
 
 async def test_the_order_stands_and_one_key_brings_it_up_to_date(on: Staging) -> None:
@@ -180,7 +180,7 @@ async def test_a_list_opens_on_its_first_line_whatever_comes_while_it_opens(on: 
         assert s.cursor == s.rows[0] == last, "the opening poll brings another first line"
         for feed in (FeedName.COMPANIES, FeedName.AGENTS):
             await s.poll(feed)
-        s.main.tick()
+        s.main.ticker.tick()
         older_than_all(s.platform, first)
         await s.poll(FeedName.PENDING)
         assert s.cursor == s.rows[1] == last, "open: it stays with its record"
@@ -210,7 +210,7 @@ async def test_the_ages_of_a_detail_are_those_of_the_line(on: Staging) -> None:
         first = waits()[0]
         for _ in range(3):
             s.platform.world.advance(60)
-            s.main.tick()
+            s.main.ticker.tick()
             await s.wait_until(lambda: waits()[0] not in ("", first), "an older line")  # noqa: B023
             await s.wait_until(lambda: waits()[0] == waits()[1], "the same in the detail")
             first = waits()[0]

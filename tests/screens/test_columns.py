@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agentco_tui.keys.places import Place
-from agentco_tui.screens.views import memory_of
+from agentco_tui.screens.run_memory import memory_of
 from agentco_tui.system.state_folder import ListMemory, Remembered
 from tests.screens.harness import PLACES, Stage, Staging
 

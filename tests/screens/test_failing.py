@@ -17,7 +17,7 @@ def overview(s: Stage) -> OverviewView:
 
 def tones_of(s: Stage, words: str) -> set[Tone]:
     """Of the frame's cells with these words."""
-    cells = (*s.main.header.cells, *s.main.tabs.cells, *s.view.head.title_line.cells)
+    cells = (*s.main.lines.header.cells, *s.main.lines.tabs.cells, *s.view.head.title_line.cells)
     found = {cell.tone for cell in cells if words in cell.text}
     assert found, words
     return found
@@ -30,12 +30,12 @@ async def test_the_light_goes_amber_after_one_answer_that_does_not_come(on: Stag
         s.workspace.poller.poll_now()
         await s.wait_until(lambda: hanging.struck == 4, "four that hang")
         s.platform.world.advance(5)
-        s.main.tick()
+        s.main.ticker.tick()
         await s.settle()
         assert "● live" in s.lines[0]
         assert tones_of(s, "✖ ") & {Tone.ALARM, Tone.CRITICAL}
         s.platform.world.advance(1)
-        s.main.tick()
+        s.main.ticker.tick()
         await s.sees("◌ no answer", "6 s old", "asked, and no answer yet")
         assert "live" not in s.lines[0]
         assert s.view.table.viewport.stale
@@ -84,7 +84,7 @@ async def test_a_first_answer_that_does_not_come_is_told(on: Staging) -> None:
         await s.sees("connecting")
         await s.wait_until(lambda: len(s.platform.requests) >= 4, "the questions")
         s.platform.world.advance(6)
-        s.main.tick()
+        s.main.ticker.tick()
         await s.sees("no answer yet", "asked, and no answer yet")
         known = s.workspace.store.freshness[FeedName.PENDING]
         assert (known.phase, known.late, known.awaited) == (Phase.LOADING, True, False)

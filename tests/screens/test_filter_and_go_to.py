@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from agentco_tui.keys.places import Place
+from agentco_tui.screens.run_memory import recall_list
 from agentco_tui.screens.targets import MOST, SearchResult, Target, search
-from agentco_tui.screens.views import recall
 from agentco_tui.system.background import at_once
 from agentco_tui.system.state_folder import ListMemory, Remembered
 from agentco_tui.text import plain
@@ -137,7 +137,7 @@ def recalled(filter_text: str, at: float | None = None) -> Remembered:
 
 async def test_a_filter_of_an_earlier_run_is_told_loudly(on: Staging) -> None:
     async with on(size=(80, 24)) as s:
-        s.main.kept = recalled("agent:ada", NOW - 86_400)
+        s.main.memory.last_run = recalled("agent:ada", NOW - 86_400)
         await s.go("tasks")
         ada = [i for i, t in s.platform.world.state.pending.items() if t.agent.name == "Ada"]
         await s.sees(f"▲ filter of Sun 14:13: {len(ada)} of 40 · esc", "/agent:ada")
@@ -152,10 +152,10 @@ async def test_a_filter_of_an_earlier_run_is_told_loudly(on: Staging) -> None:
         await s.sees("/linus", "of 40")
         assert "▲ filter" not in s.text
         s.platform.world.advance(3_600)
-        s.main.tick()
+        s.main.ticker.tick()
         await s.sees("▲ filter of 14:13:20: ")
         # One whose time was not kept.
-        s.main.kept = recalled("grace")
+        s.main.memory.last_run = recalled("grace")
         await s.go("agents")
         await s.sees("▲ filter of an earlier run: 1 of 24 · esc")
 
@@ -164,7 +164,7 @@ async def test_the_overview_remembers_no_filter_and_counts_what_it_hides(on: Sta
     async with on() as s:
         await s.poll()
         there = len(s.rows)
-        recall(s.view, recalled("rotate").lists["overview"])
+        recall_list(s.view, recalled("rotate").lists["overview"])
         assert len(s.rows) == there
         await s.press("slash", *"rotate", "enter")
         await s.sees(f"NEEDS YOU ✖ 12 ▲ 19 1 of {there} shown", "/rotate")

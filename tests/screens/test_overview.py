@@ -61,9 +61,9 @@ async def test_time_alone_makes_a_need(on: Staging) -> None:
         await s.poll()
         before = len(s.rows)
         s.platform.world.advance(3_600)
-        s.main.tick()
+        s.main.ticker.tick()
         for _ in range(10):
-            s.main.tick()
+            s.main.ticker.tick()
         assert len(s.rows) > before
 
 

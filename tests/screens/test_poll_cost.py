@@ -15,7 +15,7 @@ import agentco_tui
 from agentco_tui.keys.places import Place
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.model import Listing, Moment, Ref, Task, TaskState
-from agentco_tui.screens.frame import MainScreen
+from agentco_tui.screens.frame_ticker import FrameTicker
 from agentco_tui.text import plain
 from tests.screens.harness import NOW, Stage, Staging
 
@@ -85,7 +85,7 @@ async def calls_for_one_new_task(s: Stage, task_count: int) -> int:
 async def test_one_new_task_costs_as_many_calls_among_many_as_among_few(
     on: Staging, place: Place, few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(MainScreen, "tick", lambda _: None)  # on a slow machine in every poll
+    monkeypatch.setattr(FrameTicker, "tick", lambda _: None)  # on a slow machine in every poll
     async with on(place=place) as s:
         calls = {
             task_count: await calls_for_one_new_task(s, task_count) for task_count in (few, MANY)

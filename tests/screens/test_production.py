@@ -56,7 +56,7 @@ async def test_every_colour_can_be_read_in_each_of_our_themes(on: Staging) -> No
         for theme in themes.THEMES:
             s.app.theme = theme.name
             await s.settle()
-            for line in (s.main.header, s.main.tabs):
+            for line in (s.main.lines.header, s.main.lines.tabs):
                 for colour in COLOURS:
                     style = line.style_of(Tone(colour))
                     assert style.reverse
@@ -78,7 +78,7 @@ async def test_production_fills_header_footer_and_every_question(
         monkeypatch.setenv("NO_COLOR", "1")
     chosen = {"profile": "eu-1", "label": "Shop", "danger": True, "colour": "red"}
     async with on(place="tasks", **chosen) as s:
-        for line in (s.main.header, s.main.footer):
+        for line in (s.main.lines.header, s.main.lines.footer):
             assert all(style.reverse for style in _ends(s, line))
         await s.press("a")
         await s.sees("Shop  (eu-1) APPROVE 1 task")
@@ -92,8 +92,8 @@ async def test_production_fills_header_footer_and_every_question(
 
 async def test_what_is_no_production_fills_nothing(on: Staging) -> None:
     async with on(place="tasks", profile="staging", colour="blue") as s:
-        assert not any(style.reverse for style in _ends(s, s.main.footer))
-        assert s.main.header.filled is None
+        assert not any(style.reverse for style in _ends(s, s.main.lines.footer))
+        assert s.main.lines.header.filled is None
         await s.press("a")
         await s.sees("staging  APPROVE 1 task")
         assert s.app.screen.query(StatusLine).first().filled is None

@@ -61,7 +61,7 @@ async def test_settings_that_were_saved_take_effect_at_once(on: Staging) -> None
         await s.wait_until(lambda: s.workspace.needs.levels[Level.CRITICAL] > before, "the needs")
         assert s.app.theme == "agentco-light"
         assert (s.dashboard.services.timing.hold_one, s.workspace.poller.refresh) == (9.0, 30.0)
-        assert s.main.header.filled is not None
+        assert s.main.lines.header.filled is not None
         await s.press("f1")
         await s.sees("Keys on")
         await s.press("escape")
@@ -72,7 +72,7 @@ async def test_settings_that_were_saved_take_effect_at_once(on: Staging) -> None
 async def test_views_and_own_commands_that_were_saved_take_effect_at_once(on: Staging) -> None:
     ada = ViewSettings(name="ada", screen="tasks", filter="agent:ada")
     async with on(profile="shop", size=(160, 40), views=(ada,)) as s:
-        await s.wait_until(lambda: "7 ada" in text_of(s.main.tabs))
+        await s.wait_until(lambda: "7 ada" in text_of(s.main.lines.tabs))
         await s.press("7")
         await s.sees("/agent:ada")
         linus = replace(ada, filter="agent:linus", sort="priority")
@@ -81,7 +81,9 @@ async def test_views_and_own_commands_that_were_saved_take_effect_at_once(on: St
         new = replace(s.workspace.settings, views=(linus, broke), commands=(own,))
         s.app.take_settings(new)
         await s.sees("/agent:linus", "by priority")
-        await s.wait_until(lambda: "8 broke 7 " in text_of(s.main.tabs), "counted without a visit")
+        await s.wait_until(
+            lambda: "8 broke 7 " in text_of(s.main.lines.tabs), "counted without a visit"
+        )
         await s.press("N")
         await s.sees("RUN", "run it")
         await s.press("escape")
@@ -98,7 +100,7 @@ async def test_a_theme_of_ones_own_is_shown_as_it_was_saved(on: Staging) -> None
         other = {"mine": {**own["mine"], "panel": "#303030"}}
         s.app.take_settings(replace(s.workspace.settings, themes=other))
         await s.wait_until(
-            lambda: s.main.header.styles.background.hex == "#303030", "the other colour"
+            lambda: s.main.lines.header.styles.background.hex == "#303030", "the other colour"
         )
 
 

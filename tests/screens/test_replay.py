@@ -122,7 +122,7 @@ async def test_time_stands_still_runs_faster_and_goes_where_it_is_told(
             platform.world.advance(300)
             await s.poll()
     async with replay(platform, tmp_path) as s:
-        clock, beneath = frame(s).clock, frame(s).timeline
+        clock, beneath = frame(s).clock, frame(s).lines.timeline
         start = clock.recording.begins
         assert "REPLAY" in s.lines[40]
         assert "x1 paused" in s.lines[40]

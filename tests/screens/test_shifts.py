@@ -86,10 +86,10 @@ async def test_its_time_or_that_it_is_worse_brings_it_back(on: Staging) -> None:
         found = next(n for n in s.workspace.needs.shown if n.key == task.key)
         assert found.level is Level.CRITICAL
         s.platform.world.advance(59.5)
-        s.main.tick()
+        s.main.ticker.tick()
         assert set(s.workspace.snoozes.all) == {timed.key}, "half a second before its time"
         s.platform.world.advance(0.5)
-        s.main.tick()
+        s.main.ticker.tick()
         assert s.workspace.snoozes.all == {}
         assert not s.workspace.needs.snoozed
 
@@ -115,14 +115,14 @@ async def test_a_snooze_ends_to_the_moment(on: Staging) -> None:
         waits = list[float]()
         s.main.set_timer = lambda delay, *_, **__: waits.append(delay)  # type: ignore
         s.platform.world.advance(15 * 60 - 30.0)
-        s.main.tick()
+        s.main.ticker.tick()
         assert not waits, "a timer of half a minute would be wrong once the clock is corrected"
         s.platform.world.advance(29.75)
-        s.main.tick()
-        s.main.tick()
+        s.main.ticker.tick()
+        s.main.ticker.tick()
         assert waits == [pytest.approx(0.25)]
         s.platform.world.advance(0.25)
-        s.main.snooze_timer.fire()
+        s.main.ticker.snooze_timer.fire()
         assert not s.workspace.needs.snoozed
 
 

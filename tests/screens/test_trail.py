@@ -59,7 +59,7 @@ async def test_a_page_opens_on_its_first_line_whatever_comes_while_it_opens(on: 
             await s.sees("Waiting 17", "Rotate the staging")
             await s.wait_until(lambda: "▌" in s.line_with("Rotate the staging"), "the cursor there")
             await s.press("j", "k", "j")
-            s.main.tick()
+            s.main.ticker.tick()
             await s.settle()
             assert "▌" in s.lines[s.lines.index(s.line_with("Rotate the staging")) + 1]
             await s.press("escape")

@@ -68,12 +68,12 @@ async def test_a_trend_costs_the_line_only_its_cell_and_only_when_it_changes(
 ) -> None:
     async with on(place=place, size=WIDE) as s:
         outlook, table = outlook_of(s), s.view.table
-        s.main.tick()
+        s.main.ticker.tick()
         await s.at_rest()
         written = Written(s, monkeypatch)
         for _ in range(3):
             outlook.on_change()
-            s.main.tick()
+            s.main.ticker.tick()
             await s.settle()
         assert written.size == 0
         if place == "overview":
@@ -149,7 +149,7 @@ async def test_the_overview_tells_trends_and_what_lies_ahead_where_no_need_gives
         assert re.search(r"WAITING [▁-█]+ +[▁-█]+  2 to 39 in 22 h", s.text)
         assert re.search(r"EVENTS  [▁-█]+ +[▁-█]+  279 entries in 22 h", s.text)
         assert re.search(r"all +[^ ]+ +48 %  [▁-█]{12}  \$3,497.09 left", s.text)
-        s.main.tick()
+        s.main.ticker.tick()
         assert outlook.wanted[0] == "all:all"
         assert outlook.wanted[1].startswith("company:")
 

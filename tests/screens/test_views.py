@@ -22,7 +22,7 @@ VIEWS = (
 
 
 def tabs(s: Stage) -> str:
-    return text_of(s.main.tabs)
+    return text_of(s.main.lines.tabs)
 
 
 def stands(s: Stage, name: str) -> bool:

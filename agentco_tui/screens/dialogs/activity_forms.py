@@ -84,7 +84,7 @@ def filter_activity(request: FormRequest) -> FormPlan:
 
     async def send(wanted: ActivityFilter, _: Form) -> None:
         view.filter_log(wanted)
-        request.frame.show_frame()
+        request.frame.lines.show()
 
     current = view.log_filter
     name_fields = request.name_fields(

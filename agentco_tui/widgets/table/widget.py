@@ -102,11 +102,12 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
         """The work that is being done in slices, unless `idle` is set."""
 
     def load(self, rows: Iterable[tuple[str, R]]) -> None:
-        """Replace all rows.
+        """Replace all rows, and read all visible cells again.
 
         More than some ten thousand take several turns of the event loop; `WorkDone` is posted then.
         """
         self._do(self.model.load(rows))
+        self.reread_cells()
 
     def apply(
         self,

@@ -16,13 +16,13 @@ from agentco_tui.cli.main import main
 
 def plant() -> None:
     """Let the help fail where headers are at hand."""
-    from agentco_tui.screens.frame import MainScreen
+    from agentco_tui.screens.frame_commands import FrameCommands
 
-    def fail(self: MainScreen) -> None:
+    def fail(self: FrameCommands) -> None:
         headers = {"Authorization": f"Bearer {os.environ['PLANTED']}"}
         raise RuntimeError(f"planted, with {headers}")
 
-    MainScreen.action_help = fail  # type: ignore[method-assign]
+    FrameCommands.show_help = fail  # type: ignore[method-assign]
 
 
 if __name__ == "__main__":
