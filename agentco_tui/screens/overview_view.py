@@ -2,14 +2,13 @@
 
 A need is one thing that requires the operator: a task to approve, a budget that runs out, an agent
 that failed. `NeedsModel` (`workspace.needs`) finds and ranks them; `words_of` puts one into words.
-Below the list are a preview of the need under the cursor, the budgets (SPEND), the newest log
-entries (LATEST), and on large terminals graphs. `overview_panels` makes their lines. The panels
-share the height of the terminal with the list, so resizing and new needs lay the screen out again.
+Below the list are a preview of the need under the cursor, the budgets (`SpendPanel`), the newest
+log entries (`LatestPanel`), and on large terminals graphs. They share the height of the terminal
+with the list, so resizing and new needs lay the screen out again.
 """
 
 from __future__ import annotations
 
-import re
 from functools import partial
 from math import ceil
 from typing import Final
@@ -17,15 +16,13 @@ from typing import Final
 from msgspec.structs import replace
 from textual import events
 from textual.app import ComposeResult
-from textual.containers import Horizontal, Vertical
-from textual.timer import Timer
+from textual.containers import Horizontal
 
 from agentco_tui import model
 from agentco_tui.attention.need_words import NeedWords, words_of
 from agentco_tui.attention.needs import Need, NeedKind
 from agentco_tui.attention.snooze import Snooze
 from agentco_tui.config import ViewSettings
-from agentco_tui.keys.commands import shown_key
 from agentco_tui.keys.places import SCREEN_OF_KIND
 from agentco_tui.live import insight
 from agentco_tui.live.feeds import NAMES, FeedName, Phase
@@ -33,36 +30,27 @@ from agentco_tui.live.insight import Level
 from agentco_tui.live.store import Change
 from agentco_tui.model import Budget, Task
 from agentco_tui.model import format as fmt
-from agentco_tui.screens import cells
-from agentco_tui.screens.cells import TONES
 from agentco_tui.screens.dashboard_context import DashboardContext
 from agentco_tui.screens.decision_notes import text_of
-from agentco_tui.screens.header_footer import told_cells, without_lines
+from agentco_tui.screens.header_footer import told_cells
 from agentco_tui.screens.key_app import bindings_of
 from agentco_tui.screens.navigation import Destination
+from agentco_tui.screens.need_columns import need_columns
 from agentco_tui.screens.overview_panels import (
     ROOMIEST,
-    about_of,
-    day_of,
-    is_noisy,
-    latest_items,
-    money_items,
-    money_of,
     preview_items,
     staff,
     trend_items,
 )
+from agentco_tui.screens.overview_widgets import LatestPanel, SpendPanel
+from agentco_tui.screens.resting_trace import RestingTraceReader
 from agentco_tui.screens.task_lines import TaskLines
-from agentco_tui.text import SafeText, cell_width, plain, safe, signs
-from agentco_tui.text.width import fit_ends
-from agentco_tui.widgets.status_line import StatusLine
+from agentco_tui.text import SafeText, plain, signs
 from agentco_tui.widgets.table.layout import Column
-from agentco_tui.widgets.text_pane import PaneItem, Paragraph, TextPane
+from agentco_tui.widgets.text_pane import TextPane
 from agentco_tui.widgets.tones import Cell, Tone
 from agentco_tui.widgets.workers import start_worker
 
-FIGURE_PARTS: Final = re.compile(" of | in | its ")
-"""What separates the parts of a figure; where it is narrow the first part is shown."""
 WORST_PHASE_FIRST: Final = (Phase.LOADING, Phase.STALE, Phase.FAILED, Phase.LIVE)
 """The rows are as old as the worse of the two feeds that most needs come from."""
 LARGE: Final = 36
@@ -79,8 +67,6 @@ ROOMY: Final = 30
 """Lines of a terminal at or above which the preview has three lines, else two."""
 GROWTH: Final = 3
 """Lines by which a short list grows at a time, so that the panels seldom move."""
-REST_DELAY: Final = 0.6
-"""Seconds after the cursor's last move until the trace of its task is read."""
 STACKED: Final = 100
 """Columns at or above which the panels are one above the other, not side by side."""
 SIDE_BY_SIDE: Final = 150
@@ -126,29 +112,17 @@ class OverviewView(TaskLines[Need]):
     def __init__(self, dashboard: DashboardContext, shown_as: ViewSettings | None = None) -> None:
         workspace = dashboard.workspace
         super().__init__(dashboard, shown_as)
-        self.spend_title = StatusLine(classes="view--title")
-        self.latest_title = StatusLine(classes="view--title")
-        self.spend = TextPane()
-        self.latest = TextPane()
+        self.spend = SpendPanel(dashboard)
+        self.latest = LatestPanel(dashboard)
         self.panels = Horizontal()
         self.trends = TextPane(classes="overview--trends")
         self.trends.can_focus = False
         self.detail.add_class("overview--preview")
-        for pane in (self.detail, self.spend, self.latest):
-            pane.can_focus = False
-        self.spend.after_resize = self._show_spend
-        self.latest.after_resize = self._show_latest
-        self._rest_timer: Timer | None = None
-        """Runs from the cursor's last move until the trace of its task is read."""
+        self.detail.can_focus = False
+        self._trace_reader = RestingTraceReader(self)
         self.needs = workspace.needs
         self._shown_with: tuple[object, ...] = ()
         """What the panels were last drawn with: the speed of the line and the feeds' phases."""
-        self._is_noisy = False
-        """Whether so much happens that only what went wrong is shown by default."""
-        self._budgets: list[Budget] = []
-        """The budgets shown."""
-        self._bad_only: bool | None = None
-        """Whether the user chose to see only what went wrong; None for the default."""
 
     def words(self, need: Need) -> NeedWords:
         """Return a need in words; a snoozed one says when it returns, and its note."""
@@ -160,79 +134,7 @@ class OverviewView(TaskLines[Need]):
         return replace(words, why=plain("snoozed"), consequence=until, brief_consequence=None)
 
     def columns(self) -> list[Column[Need]]:
-        context = self.cell_context
-        names = context.names
-        words = self.words
-
-        def level(need: Need) -> Level:
-            return need.level if need.snooze is None else Level.OK
-
-        def dim(need: Need, other: Tone = Tone.PLAIN) -> Tone:
-            return other if need.snooze is None else Tone.DIM
-
-        def bad(need: Need) -> Tone:
-            return dim(need, TONES[need.level])
-
-        def tone(need: Need) -> Tone:
-            return dim(need, Tone.STRONG if need.level >= Level.CRITICAL else Tone.PLAIN)
-
-        def drawn(need: Need, width: int) -> Cell:
-            """Cut a title that is too long in the middle, if the number of its tasks follows."""
-            what = words(need).what
-            return Cell(fit_ends(what, width) if need.alike else what, tone(need))
-
-        def consequence(need: Need, width: int) -> Cell:
-            """Leave out its last parts where it is narrow, except of a snooze's note."""
-            need_words = words(need)
-            shown = need_words.consequence
-            while need.snooze is None and cell_width(shown) > width and ", " in shown:
-                shown = plain(shown.rpartition(", ")[0])
-            if cell_width(shown) > width and need_words.brief_consequence is not None:
-                shown = need_words.brief_consequence
-            return Cell(shown, dim(need))
-
-        def figure(need: Need, width: int) -> Cell:
-            """Show its first part where it is narrow."""
-            figure = words(need).figure
-            fits = cell_width(figure) <= width
-            return Cell(figure if fits else plain(FIGURE_PARTS.split(figure)[0]))
-
-        def company(need: Need) -> SafeText:
-            records = need.alike or (need.record,)
-            companies = {names.company(names.company_of(record)) for record in records}
-            if len(companies) > 1:
-                return plain(f"{len(companies)} companies")
-            return companies.pop()
-
-        # fmt: off
-        return [
-            cells.level_column(level),
-            cells.text_column("need", "WHY", (9, 9), lambda n: words(n).why,
-                bad, sort_key=lambda n: words(n).why, aliases=("why", "kind")),
-            cells.age_column(context, "age", "SINCE", lambda n: words(n).since,
-                descending_first=True, cell=lambda n: Cell(context.wait(words(n).since), bad(n)),
-                aliases=("since", "waits", "waiting")),
-            cells.text_column("what", "WHAT", (22, 20), lambda n: words(n).what, tone,
-                grow=3, aliases=("task", "title"), cell_for_width=drawn),
-            cells.text_column("consequence", "IF IGNORED", (20, 18),
-                lambda n: words(n).consequence, dim, cell_for_width=consequence, grow=2, priority=2,
-                uses_clock=True, aliases=("if", "ignored", "left", "then")),
-            cells.text_column("figure", "FIGURE", (10, 6), lambda n: words(n).figure, priority=1,
-                sort_key=None, cell_for_width=figure),
-            cells.text_column("agent", "AGENT", (10, 6), lambda n: words(n).agent, priority=3),
-            cells.text_column("company", "COMPANY", (13, 8), company, priority=4),
-            cells.text_column("description", "ABOUT", (40, 30),
-                lambda n: about_of(n.record, context), Tone.DIM, priority=6, grow=4, sort_key=None),
-            *cells.filter_only_columns(id=lambda n: safe(n.record.id),
-                status=lambda n: getattr(n.record, "status", None)),
-            cells.money_column("cost", "COST", (8, 8), lambda n: getattr(n.record, "cost", None),
-                shown_by_default=False),
-            cells.column("priority", "PRIORITY", (8, 8),
-                lambda n: cells.priority_cell(getattr(n.record, "priority", None)),
-                shown_by_default=False, filter_value=lambda n: getattr(n.record, "priority", None),
-                rank=insight.rank_of_priority),
-        ]
-        # fmt: on
+        return need_columns(self.cell_context, self.words)
 
     def compose(self) -> ComposeResult:
         yield self.head.title_line
@@ -241,12 +143,8 @@ class OverviewView(TaskLines[Need]):
         yield self.detail
         yield self.trends
         with self.panels:
-            with Vertical(classes="overview--panel overview--spend"):
-                yield self.spend_title
-                yield self.spend
-            with Vertical(classes="overview--panel"):
-                yield self.latest_title
-                yield self.latest
+            yield self.spend
+            yield self.latest
 
     def on_resize(self, event: events.Resize) -> None:
         self.set_class(STACKED <= self.app.size.width < SIDE_BY_SIDE, "-stacked")
@@ -295,7 +193,7 @@ class OverviewView(TaskLines[Need]):
         if self.display:
             self.show_head_soon()
             if change.feed in (FeedName.ACTIVITY, *NAMES):
-                self._show_latest()
+                self.latest.fill()
 
     def arrive(self) -> None:
         """Show the needs of now; the panels once the layout is known."""
@@ -311,12 +209,12 @@ class OverviewView(TaskLines[Need]):
         freshness = self.workspace.store.freshness
         phases = [freshness[feed].phase for feed in self.lists]
         shown_with = (self.dashboard.thin, *phases)
-        self.spend.set_stale(Phase.STALE in phases[2:4])
-        self.latest.set_stale(phases[4] is Phase.STALE)
+        self.spend.pane.set_stale(Phase.STALE in phases[2:4])
+        self.latest.pane.set_stale(phases[4] is Phase.STALE)
         if shown_with != self._shown_with:
             self._shown_with = shown_with
-            self._show_spend()
-            self._show_latest()
+            self.spend.fill()
+            self.latest.fill()
             self.show_detail()
         self._give_room()
         super().show_head(min(phases[:2], key=WORST_PHASE_FIRST.index))
@@ -342,7 +240,7 @@ class OverviewView(TaskLines[Need]):
             self.freezer.reload_due = False
         self.show_head()
         self.show_detail()
-        self._show_spend()
+        self.spend.fill()
 
     def resolution(self, row_id: str) -> Cell:
         """Return "settled" only if the need's record is there and shows that."""
@@ -459,76 +357,20 @@ class OverviewView(TaskLines[Need]):
 
     def cursor_rests(self) -> None:
         super().cursor_rests()
-        if self._rest_timer is not None:
-            self._rest_timer.stop()
-        self._rest_timer = self.set_timer(REST_DELAY, self._read_trace, name="trace")
-
-    async def _read_trace(self) -> None:
-        """Read the trace of the task where the user left the cursor, once, for the preview."""
-        self._rest_timer = None
-        if self.detail.follows:
-            return  # the cursor has moved on; this is done where it comes to rest
-        workspace = self.workspace
-        task = self.subject()
-        is_live = workspace.store.freshness[FeedName.PENDING].phase is Phase.LIVE
-        is_shown = self.detail.display and not self.dashboard.thin
-        if not (self.table.viewport.user_has_moved and is_live and is_shown):
-            return
-        if isinstance(task, Task) and not task.shared_id and workspace.traces.get(task.id) is None:
-            await workspace.traces.read(task)
-            self.show_detail()
+        self._trace_reader.cursor_moved()
 
     def show_forecasts(self) -> None:
         self._give_room()
-        self._show_spend()
+        self.spend.fill()
         self.show_detail()
 
     def tick(self) -> None:
-        self.workspace.outlook.want(self._budgets)
+        self.workspace.outlook.want(self.spend.budgets)
         super().tick()
-
-    def _show_spend(self) -> None:
-        width, height = self.spend.scrollable_content_region.size
-        budgets = money_of(self.dashboard, height)
-        self._budgets = budgets
-        lines = money_items(budgets, self.dashboard, width)
-        self.spend.show(lines or [self._instead(FeedName.BUDGET, "no budgets")])
-        period = next((b for b in budgets if b.period or b.resets), None)
-        words = plain("") if period is None else day_of(period, self.cell_context.clock.now())
-        self.spend_title.show([Cell(plain(" SPEND "), Tone.STRONG), Cell(words)])
-
-    def _show_latest(self) -> None:
-        activity = self.workspace.store.activity
-        self._is_noisy = is_noisy(activity, self._is_noisy)
-        bad_only = self._shows_bad_only()
-        lines = latest_items(activity, self.cell_context, self.latest.size, bad_only=bad_only)
-        if bad_only and not lines and activity:
-            none = plain(f"no {signs.critical} or {signs.warning} among the latest")
-            lines = [Paragraph(none, Tone.DIM)]
-        self.latest.show(lines or [self._instead(FeedName.ACTIVITY, "nothing happened yet")])
-        zone = Cell(plain(f"  {fmt.zone(self.cell_context.clock.now())}"), Tone.DIM)
-        only_bad = f"{signs.critical} {signs.warning} only"
-        right: list[Cell] = []
-        if bad_only:
-            right.append(Cell(plain(f"{only_bad}  "), Tone.DIM))
-        key = shown_key("overview.latest", self.workspace.settings.keys)
-        if key and (bad_only or self._is_noisy):
-            words = " all " if bad_only else f" {only_bad} "
-            right += [Cell(plain(key), Tone.ACCENT), Cell(plain(words), Tone.DIM)]
-        self.latest_title.show([Cell(plain(" LATEST"), Tone.STRONG), zone], right)
-
-    def _shows_bad_only(self) -> bool:
-        """Whether the latest events are only those that went wrong."""
-        return self._is_noisy if self._bad_only is None else self._bad_only
 
     def action_latest(self) -> None:
         """Show all of the latest events, or only those that went wrong."""
-        self._bad_only = not self._shows_bad_only()
-        self._show_latest()
-
-    def _instead(self, feed: FeedName, none: str) -> PaneItem:
-        phase = self.workspace.store.freshness[feed].phase
-        return Paragraph(without_lines(phase, self.workspace.scope.nothing(none)), Tone.DIM)
+        self.latest.toggle_bad_only()
 
     def open(self, row_id: str) -> None:
         need = self.need()

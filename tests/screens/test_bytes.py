@@ -13,7 +13,7 @@ from textual._compositor import CompositorUpdate
 from agentco_tui.keys.places import Place
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.model import Listing
-from agentco_tui.screens.overview_view import OverviewView
+from agentco_tui.screens.resting_trace import RestingTraceReader
 from agentco_tui.terminal.line_speed import SPEED
 from agentco_tui.text import SafeText
 from agentco_tui.textual_patches import compositor
@@ -103,7 +103,7 @@ async def test_k_changed_cells_repaint_k_cells(quiet: Quiet, count: int) -> None
 async def test_a_move_on_the_overview_costs_its_line_and_the_preview(
     quiet: Quiet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(OverviewView, "_read_trace", lambda _: None)
+    monkeypatch.setattr(RestingTraceReader, "read", lambda _: None)
     async with quiet("overview") as (s, written):
         for _ in range(3):  # from task to task: the footer stays as it is
             written.updates.clear()

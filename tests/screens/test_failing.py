@@ -40,8 +40,8 @@ async def test_the_light_goes_amber_after_one_answer_that_does_not_come(on: Stag
         assert "live" not in s.lines[0]
         assert s.view.table.viewport.stale
         assert tones_of(s, "✖") == tones_of(s, "40") == {Tone.DIM}
-        assert overview(s).spend.is_stale
-        assert overview(s).latest.is_stale
+        assert overview(s).spend.pane.is_stale
+        assert overview(s).latest.pane.is_stale
 
 
 async def test_all_that_is_old_dims_and_is_bright_again(on: Staging) -> None:
@@ -50,7 +50,7 @@ async def test_all_that_is_old_dims_and_is_bright_again(on: Staging) -> None:
         failing = s.platform.faults.add("*:status=503")
         await s.poll()
         view = overview(s)
-        assert [pane.is_stale for pane in (view.spend, view.latest)] == [True, True]
+        assert [pane.is_stale for pane in (view.spend.pane, view.latest.pane)] == [True, True]
         assert tones_of(s, "✖") == {Tone.DIM}
         await s.go("tasks")
         await s.poll()
@@ -61,7 +61,7 @@ async def test_all_that_is_old_dims_and_is_bright_again(on: Staging) -> None:
         await s.wait_until(lambda: not detail.is_stale, "a bright detail")
         await s.go("overview")
         await s.poll()
-        assert [pane.is_stale for pane in (view.spend, view.latest)] == [False, False]
+        assert [pane.is_stale for pane in (view.spend.pane, view.latest.pane)] == [False, False]
         assert not view.table.viewport.stale
         assert tones_of(s, "✖") & {Tone.ALARM, Tone.CRITICAL}
 
