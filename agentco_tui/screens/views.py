@@ -2,10 +2,10 @@
 
 A view (`[views.NAME]`) is the list of one screen with a filter, an order and columns of its own. It
 has a tab, which shows its count, so it is created and kept up to date before it is ever shown. The
-filter and the order of a screen's own list are remembered from run to run (`run_memory.py`). The frame
-is the dashboard's main screen; a place is the name of a screen, such as "tasks". A feed is one list
-of records that is polled from the platform, the remote service that is watched; its `Pace` says how
-often.
+filter and the order of a screen's own list are remembered from run to run (`run_memory.py`). The
+frame is the dashboard's main screen; a place is the name of a screen, such as "tasks". A feed is
+one list of records that is polled from the platform, the remote service that is watched; its `Pace`
+says how often.
 """
 
 from __future__ import annotations
