@@ -1,5 +1,8 @@
 """The settings. `settings` declares them, `file` reads the config file, and `resolve` finds the
 effective value of each in flags, environment variables, config file and defaults.
+
+A *profile* is a named table of the config file. It describes one *platform*, that is, one remote
+service whose companies of AI agents the dashboard shows: its address, its API key, and so on.
 """
 
 from __future__ import annotations
@@ -49,13 +52,13 @@ class Switch(msgspec.Struct, frozen=True):
     profile: str
     """The profile of the next dashboard; empty for the overview of all profiles."""
     need: str | None = None
-    """The item of the "needs you" list to put the cursor on."""
+    """The id of the "needs you" list's item on which the next dashboard puts the cursor."""
     failure: SafeText | None = None
     """Why `profile` could not be used; then the previous dashboard is opened again."""
 
 
 def off_by(settings: Settings) -> SafeText | None:
-    """The sentence that says which setting turned changes off; None if they are allowed."""
+    """The sentence that says which setting forbids to change anything on the platform; or None."""
     if not settings.read_only:
         return None
     source = settings.sources.get("read_only", "--read-only").partition(",")[0]

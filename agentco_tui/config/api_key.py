@@ -1,8 +1,10 @@
-"""Reads the API key from the environment, or from the one source that the profile names.
+"""Reads the platform's API key from the environment, or from the source that the profile names.
 
-The sources are a command, an environment variable, a file, and the system's keyring. A key is put
-into an `ApiKey` at once, which masks itself. No message made here contains a key, or the value of a
-setting, because a key may have been written into the config file by mistake.
+The platform is the remote service that the dashboard watches; a profile is a named table of the
+config file that describes one platform. The sources are a command, an environment variable, a file,
+and the system's keyring. A key is put into an `ApiKey` at once, which masks itself. No message made
+here contains a key, or the value of a setting, because a key may have been written into the config
+file by mistake.
 
 At the start, a command or the keyring may ask the user for a passphrase at the terminal. While a
 dashboard runs, the terminal is its own: then the key is read `apart`, by a process without a
@@ -103,6 +105,7 @@ class KeyLocation:
         try:
             output = run_keyring("get", self.profile, self.env, **options)
         except CommandError as error:
+            # `said` is what the command wrote to stderr; None if it had to be ended.
             if error.said == "":
                 reason = f"holds no key for it: {self._login_command}"
             elif error.said:

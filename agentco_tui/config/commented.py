@@ -1,4 +1,10 @@
-"""Makes the text of a first config file: every setting with an example, commented out."""
+"""Makes the text of a first config file: every setting with an example, commented out.
+
+`DECLARED` has the declarations of all settings (`config/declaration.py`). Each names the tables of
+the file that the setting may be in, among them `TOP`, the part above the first table, and
+`PROFILE`, `[profiles.NAME]`, which describes one platform: a service that the dashboard can show.
+`EACH` stands for a name that the user chooses.
+"""
 
 from __future__ import annotations
 
@@ -31,6 +37,7 @@ def commented_config(profile_lines: Sequence[str] = ()) -> str:
             continue
         header, prefix = _header_and_prefix(declared)
         lines = lines_by_table.setdefault(header, [])
+        # The caller's lines for the profile have the address and the key already.
         if header == PROFILE and _names_the_platform(declared):
             if not profile_lines:
                 lines.append(_line(declared, prefix))

@@ -2,7 +2,7 @@
 
     hold: Annotated[
         float,
-        Setting("Seconds to take back a yes.", validators.hold, tables=("approve",)),
+        Setting("Seconds to take back an approval.", validators.hold, tables=("approve",)),
     ] = 2.0
 
 Its name, type and default are those of the field. Everything else is derived from the declaration:
@@ -30,6 +30,7 @@ EACH: Final = "NAME"
 TOP: Final = ""
 """The name of the part of the config file above its first table."""
 PROFILE: Final = f"profiles.{EACH}"
+"""The table of a profile, which describes one platform: the address of the service, its API key."""
 FLAG_ONLY: Final[tuple[str, ...]] = ()
 """The `tables` of a setting that can only be given on the command line."""
 

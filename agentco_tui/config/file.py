@@ -1,7 +1,11 @@
 """Reads the config file, and checks it against the declarations in `config/settings.py`.
 
-A profile can map the platform's field names and status words to ours; the result is a
-`ProfileMapping`, with which answers are read.
+A profile, `[profiles.NAME]`, describes one platform (a remote service that runs companies of AI
+agents). If that has other names for fields or states than the usual ones, the profile maps its
+names to ours; the result is a `ProfileMapping`, with which its answers are read. In these tables
+the word `NULL` says which state a status of null means. `[views.NAME]` (`ViewSettings`) are lists
+with a saved filter, and `[commands.NAME]` (`OwnCommand`) are the user's own programs. A `Table` is
+a mapping of names to checks, in which `EACH` stands for any name that the user chooses.
 """
 
 from __future__ import annotations
@@ -101,6 +105,7 @@ class ConfigFile(TomlFile):
             # Imported late, because few profiles map fields, and these are many modules.
             from agentco_tui.reading.kinds import mappable_kinds  # noqa: PLC0415
 
+            # For each kind of record (task, agent, …): the names of its fields, with a check each.
             profile_table["fields"] = {
                 kind: dict.fromkeys(field_names(slots), validators.field_path)
                 for kind, slots in mappable_kinds().items()

@@ -1,4 +1,9 @@
-"""Checks `[keys]` of the config file, and the keys of the user's commands (`[commands.NAME]`)."""
+"""Checks `[keys]` of the config file, and the keys of the user's commands (`[commands.NAME]`).
+
+A `Command` is an entry of the table in `keys/commands.py`: it has an id, default keys, and the
+`places` (screens, dialogs) where these work. `fixed` ones cannot be bound to other keys. `over` is
+the id of a command whose key it takes over on purpose. A command without a key has `UNBOUND`.
+"""
 
 from __future__ import annotations
 

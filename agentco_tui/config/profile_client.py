@@ -1,4 +1,8 @@
-"""`open_profile`: the public Python client for a profile of the config file (`docs/client.md`)."""
+"""`open_profile`: the public Python client for a profile of the config file (`docs/client.md`).
+
+A profile is a named table that describes one platform (the remote service with companies of AI
+agents): its address, where its API key is, and a mapping of its field names to the usual ones.
+"""
 
 from __future__ import annotations
 

@@ -3,6 +3,11 @@
 A flag overrides the environment, which overrides the profile in the config file, which overrides
 the top of the file, which overrides the default. `load` returns the settings of a command;
 `Resolver` also has the source of each, and every mistake, for `config show` and `config check`.
+
+A profile describes one platform, that is, one service that the dashboard can show. The dashboard
+can switch between profiles while it runs; some flags and variables then apply only to the first.
+`DECLARED` has the declarations of all settings, `EACH` stands for a name chosen by the user, and
+`AS_SENT` is the mapping of field names of a platform that uses the usual ones.
 """
 
 from __future__ import annotations
@@ -188,7 +193,7 @@ class Resolver:
     """Finds the value and the source of every setting, and all problems.
 
     The key is read only by `fetch_key`. With `with_profile` false no profile, address and key is
-    needed, as for a recording.
+    needed, as for the demo, or to play back recorded answers.
     """
 
     def __init__(
@@ -370,7 +375,8 @@ class Resolver:
     def _profiles_to_switch_to(self) -> tuple[str, ...]:
         if not self._with_profile or not self.file.profiles:
             return ()
-        # The profile of the start comes first. It may have no table; "" means that there is none.
+        # `first`, the profile that the program was started with, comes first. It may have no table;
+        # "" means that there is none.
         first = self._given.get("first", self.profile)
         names = [first, *self.file.profiles]
         return tuple(dict.fromkeys(filter(None, names)))

@@ -1,6 +1,11 @@
 """Every setting, declared once, and the records that the program reads them from.
 
 To add a setting, add a field with a `Setting` to one of these records (`config/declaration.py`).
+
+Words: a *platform* is a remote service with companies of AI agents. A *profile*, a table
+`[profiles.NAME]` of the config file, describes one. A *yes* is the user's approval of a task that
+waits for it. A *list* is the records of one kind, as they are polled from the platform, and a
+*view* is a list with a filter of the user's. What *needs you* are the items that need a decision.
 """
 
 # No `from __future__ import annotations` here: the declarations are read from the annotations.
@@ -33,7 +38,7 @@ from agentco_tui.reading.mapping import AS_SENT, OPEN, ProfileMapping
 from agentco_tui.text import safe
 
 DEFAULT_PROFILE: Final = "default"
-"""The name of a platform that no profile describes."""
+"""The name of the profile if the config file has none: then flags and variables describe it."""
 MONEY: Final = f"{PROFILE}.money"
 ALERTS: Final = "alerts"
 NOTIFY: Final = "notify"
@@ -99,7 +104,7 @@ class KeySources(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MoneySettings(msgspec.Struct, frozen=True, kw_only=True):
-    """What a platform's sums are in where no answer says it."""
+    """The unit and the currency of a platform's sums of money, if its answers do not say them."""
 
     unit: Annotated[
         str | None,
@@ -122,7 +127,7 @@ class MoneySettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MappingSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """The names and words of a platform that departs from the tables in docs/reading.md."""
+    """A platform's own names of fields and states, if they are not those in docs/reading.md."""
 
     fields: Annotated[
         Mapping[str, Mapping[str, str]],
@@ -155,7 +160,7 @@ class MappingSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AlertLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """From where on something is a warning or critical (`[alerts]`)."""
+    """The limits above which something is shown as a warning or as critical (`[alerts]`)."""
 
     warn_percent: Annotated[
         Decimal,

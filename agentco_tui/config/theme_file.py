@@ -14,7 +14,9 @@ ROLES = (
     *("background", "surface", "panel", "text", "muted", "faint", "accent"),
     *("good", "warning", "critical", "cursor", "cursor_text", "blurred"),
 )
-"""The colours of a theme by their use; a file must set all of them."""
+"""The colours of a theme by their use; a file must set all of them. `surface` is the background of
+panes, `panel` that of bars, `cursor` that of the row under the cursor, and `blurred` the same while
+the table has no focus; `faint` is fainter than `muted`."""
 THEME: Table = {**dict.fromkeys(ROLES, validators.hex_colour), "dark": validators.boolean}
 
 

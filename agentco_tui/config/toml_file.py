@@ -1,7 +1,8 @@
 """Reads and checks a TOML file of settings.
 
 All mistakes are reported, not only the first, each with the line of its setting. The file is never
-written.
+written. A `Table` maps the names of settings to their checks, or to inner tables; its key `EACH`
+has the check for names that the user chooses.
 """
 
 from __future__ import annotations

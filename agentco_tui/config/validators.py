@@ -226,7 +226,9 @@ def percentage(most: float) -> Validator[Decimal]:
 
 
 refresh = number(least=REFRESH_FROM, most=REFRESH_TO, unit=" of seconds")
+"""The interval between two polls of the platform."""
 hold = number(least=0, most=60, unit=" of seconds")
+"""How long the approval of a task can be taken back before it is sent."""
 factor = number(least=1, most=1000)
 """How many times as much."""
 megabytes = whole_number(least=10, most=100_000)
@@ -261,6 +263,7 @@ colour = one_of("a colour", COLOURS)
 priority = one_of("a priority", PRIORITIES)
 theme = theme_among(THEMES)
 unit = one_of("a unit", tuple(UNITS))
+"""What the platform's sums of money are counted in: whole units, cents, …"""
 
 
 @validator("a path; a relative one starts in the folder of the config file")
@@ -365,7 +368,10 @@ def word_list(value: object) -> tuple[str, ...]:
 
 
 def words_by_state(records: str, states: Iterable[str]) -> dict[str, Validator[Any]]:
-    """A table that says which words mean each state of some records, and what null means."""
+    """A table that says which words mean each state of some records.
+
+    Its setting `NULL` says which state a status of null means.
+    """
     names = tuple(states)
     table: dict[str, Validator[Any]] = dict.fromkeys(names, word_list)
     table[NULL] = one_of(f"a state of {records}", names)

@@ -1,7 +1,9 @@
-"""One client's connection over HTTP/1.1: reads requests, sends answers, and breaks them off.
+"""One client's connection to the embedded platform over HTTP/1.1.
 
-h11 parses the head of a request. The rest is done here, on asyncio's streams, because faults break
-the connection in the middle of an answer. Bodies have a Content-Length.
+The embedded platform (`demo/server.py`) is a local server that takes the place of the real service
+in demos and tests. h11 parses the head of a request. The rest is done here, on asyncio's streams,
+because injected faults (`demo/faults.py`) break the connection in the middle of an answer. Bodies
+have a Content-Length.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
 """Faults of the embedded platform, as `agentco-tui demo --fault SPEC` injects them.
 
+The embedded platform is a local server that takes the place of the real service in demos and tests.
 A fault is a failure that strikes some requests: a delay, an error status, a connection that is
 reset. A spec says which kind of fault strikes which requests:
 
@@ -19,6 +20,8 @@ GET /api/tasks:status=503,times=3       tasks:hang          *:latency=100ms
 approve:drop_after                      reads:status=429,retry_after=date+30
 
 The server asks `Faults` which fault strikes a request, and `FaultKind` says what that one does.
+`BY_NAME` has the operations of the REST API by name, and `stream` returns a random generator that
+depends on its arguments only.
 """
 
 from __future__ import annotations
@@ -255,7 +258,7 @@ def parse(spec: str, kinds: Mapping[str, FaultKind] = KINDS) -> Fault:
 
 
 class ArmedFault(msgspec.Struct, eq=False):
-    """A fault in force; `matched` and `struck` count requests."""
+    """A fault in force; `matched` and `struck` count requests. `chance` is for its option `p`."""
 
     fault: Fault
     chance: random.Random

@@ -1,4 +1,8 @@
-"""The operations of the REST API, and its requests and answers as data."""
+"""The operations of the embedded platform's REST API, and its requests and answers as data.
+
+The embedded platform is a local server that takes the place of the real service in demos and tests.
+`RefusedError` is answered with an error status; `check` raises it for fields that break a rule.
+"""
 
 from __future__ import annotations
 

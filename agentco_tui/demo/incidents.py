@@ -1,8 +1,13 @@
 """Incidents of the embedded world: what goes wrong in it, and what happens to its budgets.
 
-An agent runs away, another fails at the same thing again and again, a task stalls, a colleague
-raises a limit, and the budget period ends. The incidents begin within the first minutes or half
-hour, and come again after hours.
+The embedded world is the simulated companies, agents and tasks that demos and tests show. An agent
+runs away (spends far too fast), another fails at the same thing again and again, a task stalls, a
+colleague raises a limit, and the budget period ends. The incidents begin within the first minutes
+or half hour, and come again after hours.
+
+`Simulation` keeps a queue of events: `_plan(at, "fails")` has `_on_fails` called at that time.
+`charge` books a cost, `review` raises or ends budget alerts, and `changed` marks a record as
+changed. `BOOK` has the texts; `fill` puts random particulars into a template.
 """
 
 from __future__ import annotations
@@ -91,7 +96,7 @@ class SimulationWithIncidents(Simulation):
         ]
 
     def _on_stalls(self, at: float, _: str) -> None:
-        """The next task that is worked on stalls for hours, and nothing in the log says so."""
+        """Have the next task that is worked on stall for hours, without a word in the log."""
         self._stalls_next = True
         self._plan(at + self._random.uniform(*_PAUSE), "stalls")
 
@@ -135,5 +140,6 @@ class SimulationWithIncidents(Simulation):
         self._plan(self.resets, "reset")
 
     def _on_day(self, at: float, _: str) -> None:
+        # The forecast of a budget is what was spent, times the pace.
         self.pace = _PERIOD / max(DAY, at - self.period_start)
         self._plan(at + DAY, "day")

@@ -1,9 +1,10 @@
-"""Writes the platform's records and errors as JSON answers, and caches them until they change.
+"""Writes the embedded platform's records and errors as JSON answers, and caches them.
 
-Lists are bare arrays, names are in snake_case, amounts in dollars, and times in ISO 8601. A record
-is encoded once per version, and a list once per revision of its kind, so that a poll that brings
-nothing new is cheap at any size. Tests subclass the renderer to answer in the styles of other
-platforms.
+The embedded platform is a local server that takes the place of the real service in demos and tests.
+`Fields` are a record's values by name, before they get their JSON form. Lists are bare arrays,
+names are in snake_case, amounts in dollars, and times in ISO 8601. A record is encoded once per
+version, and a list once per revision of its kind, so that a poll that brings nothing new is cheap
+at any size. Tests subclass the renderer to answer in the styles of other platforms.
 """
 
 from __future__ import annotations

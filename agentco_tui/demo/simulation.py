@@ -1,5 +1,9 @@
 """What happens in the embedded world: tasks arrive, are worked on and end, agents talk and spend.
 
+The embedded world is the simulated companies, agents and tasks of demos and tests. Each task
+follows a story: templates for its steps and texts, into which `fill` puts particulars (names,
+amounts), drawn at random for each task. An agent "talks" when it writes to the activity log.
+
 All future events are in one queue, ordered by virtual time, and each sort of event has its own
 random generator. So what happens depends on the seed and the virtual time only, not on how often
 the world is looked at.
@@ -32,7 +36,9 @@ _SPENT_AN_HOUR = 80.4 * DOLLAR
 _NEW_PRICE = 0.1
 """Price, relative to the stories, of an agent that has spent nothing before."""
 _TRIES = 8
+"""How often an active agent is looked for at random."""
 _FAILURE_RATE = 0.09
+"""The part of all tasks that fail."""
 _RETRY_AFTER = 120.0
 """Seconds until a stopped agent's work is tried again."""
 

@@ -1,4 +1,8 @@
-"""The embedded world: its records can be read and changed while it goes on living.
+"""The embedded world: its records can be read and changed while the simulation goes on.
+
+It is the companies, agents and tasks behind the demo's REST API, which takes the place of the real
+service. `build` fills it at the start; `Simulation` (`self.state`) holds the records and the queue
+of future events. `charge`, `review` and the like are explained there.
 
 It is in memory and deterministic: the same seed, start and changes give the same world at the same
 virtual time. Every method may be called from any thread.

@@ -1,4 +1,4 @@
-"""Converts the names of keys that users write in `[keys]` to the names that Textual uses.
+"""Converts names of keys, as users write them in the config file, to those that Textual uses.
 
 "?" and "question_mark", "esc" and "escape", "shift+s" and "S" are one key each. Textual compares
 key names literally, so they must be in its spelling. Textual itself is not imported, so that

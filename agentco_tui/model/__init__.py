@@ -1,10 +1,11 @@
 """The platform's records (companies, agents, tasks, budgets, alerts, activity) as frozen structs.
 
-`agentco_tui.reading` decodes responses into them; all other rooms read them. A `SafeText` has been
-cleaned of control characters and escape sequences, so it can be shown. Identifiers (`id`) are kept
-exactly as they were sent, because they go back into requests; they must pass `safe` before they are
-shown. A field that was not sent is None, never 0 or "". Fields that the decoder did not understand
-are kept in `extra` as compact JSON, and shown in the detail pane.
+The platform is the remote service that runs companies of AI agents. `agentco_tui.reading` decodes
+responses into them; all other packages read them. A `SafeText` has been cleaned of control
+characters and escape sequences, so it can be shown. Identifiers (`id`) are kept exactly as they
+were sent, because they go back into requests; they must pass `safe` before they are shown. A field
+that was not sent is None, never 0 or "". Fields that the decoder did not understand are kept in
+`extra` as compact JSON, and shown in the detail pane.
 
 A record is writable if a request may name it by its id. It is not if the platform sent no id, or
 the same id for several rows: then `id_doubt` says why, and no approval or change can be sent.
@@ -235,13 +236,13 @@ class Budget(Record, frozen=True, kw_only=True, gc=False):
     """True if the platform said that there is no limit (null, 0 or a sentinel)."""
     spent: Money | None = None
     remaining: Money | None = None
-    """Marked `derived` if it was computed from limit and spent."""
+    """The rest of the limit; marked `derived` if it was computed from limit and spent."""
     share: Decimal | None = None
     """Spent over limit, 1 = all of it; may exceed 1."""
     share_derived: bool = False
     """True if computed here from spent and limit."""
     warn_at: Decimal | None = None
-    """The platform's own warning point, as a share."""
+    """The share (1 = the whole limit) from which the platform itself warns."""
     forecast: Money | None = None
     period: SafeText | None = None
     period_start: Moment | None = None
@@ -261,7 +262,7 @@ class BudgetOverview(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     whole: Budget
     parts: tuple[Budget, ...] = ()
     shape: str = ""
-    """Where in the answer the records were, for `doctor`."""
+    """Where in the answer the records were, for the command `doctor`, which checks a platform."""
     digest: bytes = b""
     """Hash of the raw body: equal digests, equal answers."""
 
@@ -283,7 +284,7 @@ class Alert(Record, frozen=True, kw_only=True, gc=False):
     spent: Money | None = None
     share: Decimal | None = None
     threshold: Decimal | None = None
-    """As a share."""
+    """The part of the limit whose spending raised the alert; 1 is all of it."""
 
 
 class Activity(Record, frozen=True, kw_only=True, gc=False):
@@ -334,6 +335,7 @@ class Listing(msgspec.Struct, Generic[R], frozen=True, kw_only=True):
 
     records: tuple[R, ...]
     unread: int = 0
+    """How many rows of the answer could not be decoded."""
     unread_reasons: tuple[SafeText, ...] = ()
     """Why rows could not be read, of the first few of them."""
     capped: bool = False
@@ -365,7 +367,7 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Verdict(StrEnum):
-    """What a 2xx answer to a write reports; only a later read settles what happened."""
+    """Whether a 2xx answer to a write says that it was done; only a later read shows if it was."""
 
     YES = "yes"
     NO = "no"

@@ -1,5 +1,8 @@
 """Formats figures for the screen and for commands: ages, sums of money, shares, counts, times.
 
+Most figures come from the platform, the remote service that runs the companies of AI agents; one
+that it did not send is "missing".
+
 All functions are pure: the current time is an argument. They return `SafeText`, a string that a
 terminal can show as it is, in English form (1,234.50) whatever the locale, so that scripts can rely
 on it. A figure that was not sent (None), or is no number (NaN), becomes `signs.missing`, never 0. A

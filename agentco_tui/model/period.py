@@ -1,7 +1,8 @@
 """The period that a budget's limit is for: a month, a week, a day, or what the platform sends.
 
-Forecasts, spend rates and the budget screen all use `period_of`. Platforms send the period as a
-word ("monthly"), as its start, as the time of the next reset, or not at all.
+A platform is the remote service that runs companies of AI agents. Forecasts, spend rates and the
+budget screen all use `period_of`. Platforms send the period as a word ("monthly"), as its start, as
+the time of the next reset, or not at all.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ _quiet_until: Final = [-inf]
 
 
 def person_acts() -> None:
-    """Note that a key or a click has come. May be called from any thread."""
+    """Note that a key or a click has come, so that sliced work pauses. For use in any thread."""
     _quiet_until[0] = perf_counter() + QUIET
 
 
@@ -51,7 +51,9 @@ def turn_of_thread() -> None:
 
 
 async def while_wanted(work: Callable[[int], T]) -> T:
-    """Run `work` in a thread, with a descriptor that becomes readable if the caller gives up."""
+    """Run `work` in a thread. It gets a file descriptor that becomes readable if the caller is
+    cancelled, by which it can stop early.
+    """
     read_end, write_end = os.pipe()
 
     def run() -> T:
@@ -68,7 +70,10 @@ _thread: Final = ThreadPoolExecutor(1, thread_name_prefix="reading")
 
 
 def beside(work: Callable[[], T]) -> asyncio.Future[T]:
-    """Begin `work` in the one thread that decodes answers. Calls are carried out in order."""
+    """Begin `work` in the one background thread, which decodes long responses, among other things.
+
+    Calls are carried out in order.
+    """
     return asyncio.get_running_loop().run_in_executor(_thread, work)
 
 

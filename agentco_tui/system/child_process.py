@@ -1,7 +1,7 @@
 """Runs commands that the user configured, such as `api_key_command` or a pager.
 
-There is no shell, the time is limited, the output is bounded, and a command that is given up ends
-with all that it has started.
+There is no shell, the time is limited, the output is bounded, and a command that is given up is
+killed with all the processes that it has started.
 """
 
 from __future__ import annotations
@@ -17,21 +17,24 @@ from typing import Any
 
 MAX_BYTES = 64 * 1024
 TERMINAL_NAMES = ("GPG_TTY", "SSH_TTY")
-"""Variables that name the terminal, by which a program that has none finds it all the same."""
+"""Variables that name the terminal; a program without a terminal could find it by them."""
 
 
 class CommandError(Exception):
-    """The command brought nothing; `str()` continues a sentence that names it."""
+    """The command failed; `str()` continues a sentence that begins with its name."""
 
     def __init__(self, words: str, said: str | None = None) -> None:
         super().__init__(words)
         self.said = said
-        """What it wrote to stderr if it ended by itself, at most its last 300 characters."""
+        """What it wrote to stderr, at most the last 300 characters; None if it had to be killed."""
 
 
 def without_key(env: Mapping[str, str], redact: Callable[[str], str]) -> dict[str, str]:
-    """An environment for a command: `redact` takes the key out of a text, `api_key_env` names any
-    variable, and AGENTCO_API_KEY may hold that of another profile.
+    """The environment for a command of the user's, without API keys.
+
+    `redact` replaces the key in a text; a variable whose text it changes is left out, because the
+    setting `api_key_env` may name any variable. AGENTCO_API_KEY is always left out: it may hold the
+    key of another profile (another platform).
     """
     kept = {name: text for name, text in env.items() if redact(text) == text}
     kept.pop("AGENTCO_API_KEY", None)
@@ -47,10 +50,11 @@ def run_for_output(
     until: int | None = None,
     typed: bytes = b"",
 ) -> bytes:
-    """What `command` writes to stdout, at most 64 KiB, in `limit` seconds; `typed` is its stdin.
+    """Run a command for at most `limit` seconds, and return what it writes to stdout (64 KiB).
 
-    `apart`: it has no terminal either, in a session of its own, which is ended as a whole, also
-    when `until` can be read. Raises CommandError, whose text holds nothing of stdout.
+    `typed` is its standard input. With `apart` it runs without a terminal, in its own session, all
+    processes of which are killed at the end. It is also ended when the file descriptor `until`
+    becomes readable. Raises CommandError, whose text contains nothing of stdout.
     """
     if apart:
         env = {name: value for name, value in env.items() if name not in TERMINAL_NAMES}

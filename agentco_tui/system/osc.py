@@ -1,4 +1,8 @@
-"""Escape sequences (OSC) for the user's terminal, also through tmux or GNU screen."""
+"""Escape sequences (OSC) for the user's terminal, also through tmux or GNU screen.
+
+The functions return the sequence and write nothing. `env` is the environment, which tells the kind
+of terminal. A safe text is one without control characters (`agentco_tui.text.safe`).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Crash reports: without local variables, without the key, readable by their owner only.
+"""Crash reports: without local variables, without the API key, readable by their owner only.
 
 Textual's own report prints the local variables of every frame, which may hold headers and answers.
 It is never shown; this report is written instead.
@@ -39,6 +39,7 @@ class Crash(msgspec.Struct, frozen=True):
 
     errors: tuple[BaseException, ...]
     words: str = ""
+    """Textual's own message, such as that of `App.panic`."""
 
     def summary(self) -> str:
         """One line: what happened and where, without the error's message (it may hold secrets)."""
@@ -53,7 +54,10 @@ class Crash(msgspec.Struct, frozen=True):
         return f"{type(error).__name__} in {Path(frame.filename).name}, line {frame.lineno}"
 
     def report(self, redact: Callable[[str], str]) -> str:
-        """The whole report: versions and tracebacks, redacted and without control characters."""
+        """The whole report: versions and tracebacks, redacted and without control characters.
+
+        `redact` takes the API keys out of a text.
+        """
         # Imported late: it takes 40 ms of the start, and is needed for a crash only.
         from importlib.metadata import version  # noqa: PLC0415
 

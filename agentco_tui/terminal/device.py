@@ -1,7 +1,8 @@
 """The terminal as a device: saves and restores its settings, and turns its modes off.
 
 Everything here works in any thread, and while other threads hang in a write to the same terminal,
-because it is what runs when nothing else does.
+because `terminal.guard` calls it when the app has crashed or hangs. The *picture* is all that
+Textual paints. `SPEED` measures how long its writes take, to detect a slow line.
 """
 
 from __future__ import annotations

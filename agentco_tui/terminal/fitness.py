@@ -1,6 +1,7 @@
 """Whether this terminal can show the dashboard, and how: refusal, ASCII, colours, size.
 
-Nothing here imports Textual, so that it can be checked (also by `doctor`) before that takes time.
+Nothing here imports Textual, so that it can be checked before that takes time, also by the command
+`agentco-tui doctor`, which finds the causes of problems.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from agentco_tui.text import cell_width, nearest_ascii
 from agentco_tui.text.signs import needs_ascii, use_ascii
 
 _NO_SCREEN: Final = frozenset({"", "dumb", "unknown"})
+"""Values of TERM for terminals that cannot place the cursor."""
 _SIXTEEN_COLOURS: Final = ("linux", "vt", "ansi", "cons25")
 """Terminals that have 16 colours, by the beginning of TERM."""
 _TRUE_COLOUR_TERMINALS: Final = (
@@ -73,7 +75,7 @@ def check(
     canvas = stderr if _is_terminal(stderr) else stdout
     encoding = (canvas.encoding if canvas else None) or "ascii"
     columns, rows = shutil.get_terminal_size()
-    as_set = environ
+    as_set = environ  # the variables as the user set them
     coerced = environ.get("LC_CTYPE", "").lower() in {"c.utf-8", "c.utf8", "utf-8"}
     if coerced and environ.get("LANG") in {"C", "POSIX"}:
         # For LANG=C, Python adds LC_CTYPE=C.UTF-8 (PEP 538).
@@ -110,7 +112,7 @@ def prepare(fitness: Fitness, environ: MutableMapping[str, str] = os.environ) ->
     own borders and scroll bars come out as `|`, `-`, `+` and `#` and rows keep their width.
     """
     if fitness.ascii:
-        use_ascii()
+        use_ascii()  # the program draws its own signs in ASCII from now on
     for stream in (sys.__stdout__, sys.__stderr__):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="ascii" if fitness.ascii else None, errors=HANDLER)

@@ -1,4 +1,8 @@
-"""Whether the terminal's background is light: by COLORFGBG, or by asking the terminal."""
+"""Whether the terminal's background is light: by COLORFGBG, or by asking the terminal.
+
+The theme depends on it. The terminal is asked while the program loads its modules, before Textual
+runs; the keys that are typed in that time are kept for the app.
+"""
 
 from __future__ import annotations
 

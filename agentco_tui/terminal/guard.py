@@ -1,4 +1,9 @@
-"""Runs a Textual app and restores the terminal however it ends: signals, hang-ups, errors."""
+"""Runs a Textual app and restores the terminal however it ends: signals, hang-ups, errors.
+
+`TerminalDevice` saves and restores the terminal's settings. `guarded` makes a subclass of the app's
+driver class that works with this device, and `in_loop` calls a function in an event loop from any
+thread.
+"""
 
 from __future__ import annotations
 
@@ -83,12 +88,18 @@ class TerminalGuard:
         self._device = TerminalDevice()
         self._errors: list[BaseException] = []
         self._console = io.StringIO()
+        """What Textual prints in the case of an error."""
         self._code: int | None = None
+        """The exit code after a signal, a hang-up or a lost writer; None if there was none."""
         self._deadline: float | None = None
+        """When the process is ended by force, by the monotonic clock."""
         self._writer_lost = False
+        """Whether Textual's writing thread has died."""
         self._settling = threading.Lock()
+        """Held, and never released, by the thread that restores the terminal."""
         self._settled = threading.Event()
         self._ended = threading.Lock()
+        """Held by the thread that calls `on_end`."""
         self._wake_read, self._wake_write = os.pipe()
         os.set_blocking(self._wake_write, False)
         self._thread = threading.Thread(target=self._watch, name="terminal-guard", daemon=True)

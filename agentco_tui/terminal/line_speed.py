@@ -1,7 +1,8 @@
 """Detects a slow line to the terminal by the time that writes to it take.
 
 A write to a terminal on a slow or stalled line blocks once the buffers on the way are full. The
-driver writes in its own thread, so nothing else notices until its queue is full, too.
+driver writes in its own thread, so nothing else notices until its queue is full, too. On a slow
+line the app paints less.
 """
 
 from __future__ import annotations

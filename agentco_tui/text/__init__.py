@@ -1,7 +1,8 @@
 """Text: makes untrusted text safe to show, measures and cuts it in terminal cells, and has symbols.
 
-All text from the platform passes `safe` (one line) or `safe_block` (several lines) before it
-reaches a screen, and is `SafeText` from then on. The filter language of tables is in `row_filter`.
+All text from the platform (the remote service, whose texts AI agents write) passes `safe` (one
+line) or `safe_block` (several lines) before it reaches a screen, and is `SafeText` from then on.
+The filter language of tables is in `row_filter`.
 """
 
 from agentco_tui.text.safe_text import (

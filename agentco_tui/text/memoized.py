@@ -1,7 +1,8 @@
 """`memoized`: an `lru_cache` that `forget_memoized` empties together with all others.
 
-When the user switches to another profile (another platform), the next dashboard starts in the same
-process. Nothing that was computed from the first platform's answers may stay in memory then.
+A profile is the user's configuration of one platform, a remote service that the dashboard shows.
+When the user switches to another profile, the next dashboard starts in the same process. Nothing
+that was computed from the first platform's answers may stay in memory then.
 """
 
 from __future__ import annotations

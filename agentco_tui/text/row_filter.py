@@ -7,15 +7,16 @@
     refund | agent:linus    either of the two; also refund|payment and agent:ada|linus
     age>2h  spent>=80%  trust<50  tasks=3  cost>1.5k  priority>=high
 
-Units of time are s, m, h, d and w; `k` is a thousand; `%` is for shares. A record without a value
-matches no comparison. An unfinished term (`agent:`, `!`, an open quote, `|`) is ignored, so that
-the table does not flicker while the filter is being typed.
+A row is the record of a task, an agent and so on. Units of time are s, m, h, d and w; `k` is a
+thousand; `%` is for shares. A record without a value matches no comparison. An unfinished term
+(`agent:`, `!`, an open quote, `|`) is ignored, so that the table does not flicker while the filter
+is being typed.
 
 A filter is a list of *clauses*, all of which a row must pass; a clause is a list of *terms*, of
 which one is enough; a term has one or several *operands*, the texts or figures after its operator.
 
-Tables (`widgets.table`) and `agentco-tui get` use it. They describe their columns as
-`FilterColumn` and give the filter access to the values through a `ReadColumn` function.
+Tables (`widgets.table`) and `agentco-tui get` use it. They describe their columns as `FilterColumn`
+and give the filter access to the values through a `ReadColumn` function.
 """
 
 from __future__ import annotations
@@ -47,13 +48,15 @@ class FilterColumn(msgspec.Struct, frozen=True, kw_only=True):
     """What a filter must know about a column."""
 
     key: str
+    """The name of the column in filters, unless the user types its title or an alias."""
     title: str
     kind: ColumnKind = ColumnKind.TEXT
     filter_value: Callable[[Any], Any] | None = None
     """Returns the value to compare, of the type that `kind` says; None if it is unknown. Without
     it, `column:value` examines the cell's text, and comparisons are refused."""
     rank: Callable[[str], float | None] | None = None
-    """Returns the rank of a word of this column, the worst highest; None for an unknown word."""
+    """Returns the rank of a word of this column, the worst highest; None for an unknown word. With
+    it, `priority>=high` compares ranks."""
     aliases: tuple[str, ...] = ()
 
 

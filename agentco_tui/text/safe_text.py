@@ -1,9 +1,10 @@
 """Makes untrusted text safe to show in a terminal.
 
-Agents write the texts that the platform sends, so each is hostile until it has passed `safe` (one
-line) or `safe_block` (several lines). These return `SafeText`, the only type of text that records
-and widgets accept, so that the type checker finds a text that was not cleaned. `plain` makes
-SafeText of the program's own words, and `joined` of several pieces of SafeText.
+The platform is the remote service that the program shows. AI agents write the texts that it sends,
+so each is hostile until it has passed `safe` (one line) or `safe_block` (several lines). These
+return `SafeText`, the only type of text that records and widgets accept, so that the type checker
+finds a text that was not cleaned. `plain` makes SafeText of the program's own words, and `joined`
+of several pieces of SafeText.
 
 How characters are shown:
 
@@ -20,8 +21,8 @@ How characters are shown:
 - variation selectors, joiners, skin tones and the keycap inside an emoji: dropped without a sign,
   because they change only how the emoji before them looks.
 
-Markup (`[b]`, `[@click=…]`) is text and stays: show SafeText with Content or Text objects, or
-with markup=False, never through a parameter that parses markup.
+Markup (`[b]`, `[@click=…]`) is text and stays: show SafeText with Content or Text objects, or with
+markup=False, never through a parameter that parses markup.
 """
 
 from __future__ import annotations

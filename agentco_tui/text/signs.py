@@ -1,8 +1,9 @@
 """The symbols that the program draws (`signs`), in Unicode or, for terminals that need it, ASCII.
 
-Widgets and screens read them as `signs.warning`, `signs.ellipsis` and so on. One set is in use for
-the whole process: `needs_ascii` tells by the environment which one, and `use_ascii` selects it at
-the start. The type `SafeText` is defined here too, because the symbols are of that type.
+Widgets and screens read them as `signs.warning`, `signs.ellipsis` and so on. (The platform is the
+remote service whose records they show.) One set is in use for the whole process: `needs_ascii`
+tells by the environment which one, and `use_ascii` selects it at the start. The type `SafeText` is
+defined here too, because the symbols are of that type.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ class Signs:
     down: Final = _sign("↓", "v")
     separator: Final = _sign("·", "-")
     arrow: Final = _sign("→", ">")
-    inward: Final = _sign("›", ">")  # between the parts of the breadcrumb
+    inward: Final = _sign("›", ">")  # between the parts of the path to the open record
     vertical: Final = _sign("│", "|")
     heights: Final = _sign("▁▂▃▄▅▆▇█", "_.:=+*%#")  # of a sparkline, from zero to the maximum
     spread: Final = _sign("░", "/")  # the range of a forecast
@@ -78,7 +79,8 @@ signs: Final = Signs(vars(UNICODE))
 OWN_CHARACTERS: Final = frozenset(
     "".join(["\n", *map(chr, range(0x20, 0x7F)), *vars(UNICODE).values(), *vars(ASCII).values()])
 )
-"""The characters of the program's own texts: safe to show, one cell wide, except the newline."""
+"""The characters of the program's own texts, as opposed to those of the platform: safe to show,
+and one cell wide, except the newline."""
 
 
 def use_ascii(wanted: bool = True) -> None:

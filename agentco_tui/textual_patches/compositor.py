@@ -1,10 +1,13 @@
 """Patches Textual's compositor: writes only the cells to repaint, and loses no Show event.
 
+`PARTIAL_PAINT` and `SHOWN_EVENTS` are the two `Patch` objects: each replaces Textual's methods only
+if its self-test finds them as expected.
+
 Partial paint. `ChopsUpdate.render_segments` writes each line from the left edge of the widget, and
 ends every segment with a reset, so that the next must set both its colours again. For two lines,
-every widget on them is asked for all of its lines (`_get_renders`), and then every container
-behind it. The self-test tries the originals on a small picture: once Textual fixes this, they do
-not write what is expected.
+every widget on them is asked for all of its lines (`_get_renders`), and then every container behind
+it. The self-test tries the originals on a small picture: once Textual fixes this, they do not write
+what is expected.
 
 Shown events. For widgets that the new layout has and the previous one had not, Textual sends `Show`
 and `Resize`, and paints them (`reflow`). Between two layouts it may recompute all positions
@@ -51,6 +54,7 @@ _ON: Final = (1, 2, 3, 4, 5, 6, 7, 8, 9, 21, 51, 52, 53)
 _OFF: Final = dict(zip(_ON, (22, 22, 23, 24, 25, 25, 27, 28, 29, 24, 54, 54, 55), strict=True))
 """Rich's attributes with the SGR codes that turn them on and off (ECMA-48 8.3.117)."""
 _SHOW_ON_BLANKS: Final = frozenset({4, 5, 6, 7, 9, 21, 51, 52, 53})
+"""The codes of attributes that can be seen on a blank, such as underline."""
 _RESET: Final = "\x1b[m"
 
 Rendition = tuple[frozenset[int], str, str]

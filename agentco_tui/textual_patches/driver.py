@@ -11,7 +11,10 @@ Seen with Textual 8.2.8:
   size.
 - An error in the thread that reads the keys ends the program.
 
-So the signal handlers here leave the work to the event loop, and the thread survives errors.
+So the signal handlers here leave the work to the event loop, and the thread survives errors. The
+driver takes and releases the screen by way of a `ControllingTerminal` (`terminal.device`), which
+restores the terminal when the program crashes. `KeyArrivals` records which keys came alone: a
+dialog accepts only such a key as an answer. `PatchedApp` is the base class of the app.
 """
 
 from __future__ import annotations
@@ -47,6 +50,8 @@ LAST_LOOK: Final = 0.1
 """Seconds for which input is still read before the terminal is released."""
 ONE_READ: Final = 4096  # bytes that are read from the terminal at once
 BY_HAND: Final = (events.Key, events.MouseDown, events.MouseScrollDown, events.MouseScrollUp)
+"""Messages that show that the user is doing something."""
+# The members of Textual's driver that this one replaces or calls.
 _MEMBERS: Final = (
     *("_sigtstp_application", "_sigcont_application", "_get_terminal_size", "can_suspend"),
     *("close", "process_message", "run_input_thread", "start_application_mode"),
@@ -275,7 +280,7 @@ class JobControlDriver(LinuxDriver):
     def process_message(self, message: Message) -> None:
         """Pass on what came from the terminal, and pause background work after a key or click."""
         if isinstance(message, BY_HAND):
-            person_acts()
+            person_acts()  # pauses sliced background work for a moment
         super().process_message(message)
 
     def write(self, data: str) -> None:

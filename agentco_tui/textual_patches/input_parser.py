@@ -6,8 +6,9 @@ reads the keys. Replies of the terminal that it doesn't know (OSC, DCS, APC, PM 
 `CSI ? ... c`) become one key for each character. A paste that never ends swallows all keys.
 
 So sequences are found here by their grammar (ECMA-48 5.4 and 8.3, xterm's ctlseqs, kitty's keyboard
-protocol), and Textual's parser is only asked what a single whole sequence means that is known to
-be one of its own. Everything else is dropped and logged.
+protocol). Textual's parser is given only single whole sequences that it is known to understand.
+Everything else is dropped and logged. The text is in one of three states: in a paste, in a string
+(an OSC, DCS, APC, PM or SOS reply, which is skipped), or else in the *ground* state.
 """
 
 from __future__ import annotations
@@ -27,12 +28,13 @@ from textual.message import Message
 
 from agentco_tui.text.patterns import lazy_pattern
 
-PATIENCE: Final = 1.0  # seconds without input after which what has no end is taken to have ended
+PATIENCE: Final = 1.0
+"""Seconds without input after which an unfinished sequence, string or paste is ended."""
 LONGEST_STRING: Final = 5.0
-"""Seconds after which a string without an end is over though input goes on: it is keys by now."""
+"""Seconds after which an endless string is ended though input goes on: those are keys by now."""
 LONGEST_SEQUENCE: Final = 128  # characters of the longest sequence that can mean anything
 LARGEST_PASTE: Final = 65_536  # characters of a paste that are kept
-LARGEST_SCREEN: Final = 1_000  # columns, and rows, of the largest terminal that is believed
+LARGEST_SCREEN: Final = 1_000  # columns or rows; larger sizes are not believed
 
 PASTE_BEGINS: Final = "\x1b[200~"
 PASTE_ENDS: Final = "\x1b[201~"
@@ -53,10 +55,12 @@ _STRING_ENDS: Final = {
     "]": lazy_pattern("\x07|\x1b\\\\|\x9c|\udc9c"),
     "[": lazy_pattern(r"(?:\x1b\[[0-?]*[ -/]*)?[@-~]"),
 }
-"""Of an OSC, and of a control sequence too long to be kept; the others end by ST alone."""
+"""What ends an OSC ("]"), and a control sequence that is too long to be kept ("["). Other strings
+end with ST, the string terminator, only."""
 _ST: Final = lazy_pattern("\x1b\\\\|\x9c|\udc9c")
 _EIGHT_BIT: Final = "\x8f\x90\x98\x9b\x9d\x9e\x9f"
-"""Controls that introduce something, in one character; in UTF-8, or as a byte that is no UTF-8."""
+"""C1 controls that begin a sequence or a string: one character for ESC and another one. They come
+as UTF-8, or as a byte that is no UTF-8."""
 _NO_TEXT: Final = lazy_pattern("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
 _KEY: Final = lazy_pattern(
@@ -64,7 +68,7 @@ _KEY: Final = lazy_pattern(
 )
 _OTHER_KEY: Final = lazy_pattern(r"\x1b\[27;(\d{1,3});(\d{1,7})~")
 _REPORT: Final = lazy_pattern(r"\x1b\[(?:[IO]|<\d{1,4};-?\d{1,6};-?\d{1,6}[Mm]|\?\d{1,5};\d\$y)")
-"""Of the focus, of the mouse, and of a mode."""
+"""A report of the focus, of the mouse, or of a mode."""
 _SIZE: Final = lazy_pattern(
     r"\x1b\[48;(\d{1,6})(?::[\d:]*)?;(\d{1,6})(?::[\d:]*)?;(\d{1,6})(?::[\d:]*)?;(\d{1,6})(?::[\d:]*)?t"
 )
@@ -72,12 +76,13 @@ _CURSOR: Final = lazy_pattern(r"\x1b\[\d+;\d+R")
 _LIKE_KEY: Final = lazy_pattern(r"\x1b(?:\[[\d;:]*[~uA-HPQSZ]|O.)")
 """A sequence that only a key sends; the terminal's own answers have other forms."""
 _LET_GO: Final = lazy_pattern(r"\x1b\[\d*[\d:]*;\d*:3[\d;:]*.")
+"""The release of a key in kitty's protocol."""
 
 _log = logging.getLogger(__name__)
 
 
 def as_expected() -> bool:
-    """Whether Textual's own parser, on which this one builds, does what it did in 8.2.8."""
+    """Whether Textual's own parser, on which this one builds, works as in 8.2.8."""
     found = InputParser().feed("a\x1b[A\x1b[<0;1;1M")
     return [getattr(event, "key", "") for event in found] == ["a", "up", ""]
 
@@ -128,7 +133,7 @@ class InputParser:
         self._last_input = self._clock()
         rest, end, _ = data.partition(PASTE_ENDS)
         if end and "\x1b" not in rest and not self._string:
-            # Of a paste that stood still for too long: none of it may become keys.
+            # The rest of a paste that `tick` ended too early: none of it may become keys.
             self._paste = self._paste or ""
         text = self._held + data
         self._held = ""
@@ -143,7 +148,7 @@ class InputParser:
         return found
 
     def tick(self) -> list[Message]:
-        """Return the messages that are due when no input comes: it ends what had no end."""
+        """Return the messages that are due without new input: ends what has waited too long."""
         found: list[Message] = []
         now = self._clock()
         idle = now - self._last_input
@@ -161,7 +166,7 @@ class InputParser:
             self._alone(held, found)
         return found
 
-    # ---- where the text is
+    # ---- in each state: returns the position up to which the text was handled
 
     def _in_ground(self, text: str, at: int, found: list[Message]) -> tuple[str, int]:
         here = _TOKEN.match(text, at)
@@ -175,7 +180,7 @@ class InputParser:
                 code = ord(token[0]) & 0xFF
                 if len(token) == 1 and chr(code) in _EIGHT_BIT:
                     return f"\x1b{chr(code - 0x40)}{text[end:]}", 0
-                # Also a character that was cut: what is left of one may look like a control.
+                # This may be the rest of a UTF-8 character, which looks like a control.
                 self._dropped_keys += 1
                 self._drop(token)
             case "unfinished" if len(token) > LONGEST_SEQUENCE:
@@ -255,7 +260,7 @@ class InputParser:
             self._drop(sequence, error)
 
     def _alone(self, begun: str, found: list[Message]) -> None:
-        """What did not go on: an ESC is the key, with one character more that one with alt."""
+        """Add the keys for an ESC after which nothing else came: escape, or a key with alt."""
         if begun == "\x1b":
             found.append(events.Key("escape", "\x1b"))
         elif len(begun) == 2:
@@ -264,11 +269,11 @@ class InputParser:
             self._drop(begun)
 
     def _known(self, sequence: str) -> str:
-        """A sequence as Textual's parser reads it; "" for one that means nothing."""
+        """A sequence in the form that Textual's parser understands; "" if it means nothing."""
         if key := _KEY.fullmatch(sequence):
             return self._pressed(key)
         if size := _SIZE.fullmatch(sequence):
-            # For terminals that tell it unasked, in cells and in pixels.
+            # A new size of the terminal, which some report unasked, in cells and in pixels.
             rows, columns, height, width = map(int, size.groups())
             if 0 < columns <= LARGEST_SCREEN and 0 < rows <= LARGEST_SCREEN:
                 # Without pixels there is nothing to divide a mouse report by.
@@ -278,8 +283,9 @@ class InputParser:
         return sequence if known else ""
 
     def _pressed(self, match: re.Match[str]) -> str:
-        """A key with its number, modifiers and text; those that are let go of or repeated, which
-        nobody asks a terminal for, are none.
+        """The sequence of a pressed key, with its number, modifiers and text.
+
+        "" for a key that was released or repeated, which the program does not request.
         """
         sequence = match.group()
         if other := _OTHER_KEY.fullmatch(sequence):  # xterm's modifyOtherKeys
@@ -293,14 +299,16 @@ class InputParser:
         code = int(number or 1)
         is_text = final == "u" and (text or _can_be_text(code))
         if not is_text and f"{code}{final}" not in FUNCTIONAL_KEYS:
-            # A number that is no character; Textual would make one of it all the same.
+            # The number is that of no character, though Textual would make a key of it.
             return ""
         fields = ";".join((number, modifiers, text)).rstrip(";")
         return f"\x1b[{fields}{final}"
 
     def _drop(self, what: str, error: Exception | None = None) -> None:
-        """Log what is not passed on: its beginning only, and at most one line in a second, because
-        a terminal may send any amount, and whatever a person has in the clipboard.
+        """Log what was dropped.
+
+        Only its beginning, and at most one line a second, because a terminal may send any amount,
+        and the text may come from the user's clipboard.
         """
         if self._last_input - self._last_logged >= PATIENCE:
             _log.info("dropped from the terminal: %.24r", what, exc_info=error)
@@ -308,5 +316,5 @@ class InputParser:
 
 
 def _can_be_text(code: int) -> bool:
-    # Private ones are kitty's keys without a character.
+    # Private-use characters (Co) are kitty's numbers for keys without a character.
     return code <= 0x10FFFF and unicodedata.category(chr(code)) not in {"Cc", "Cs", "Co"}

@@ -1,4 +1,8 @@
-"""Empties the memoization caches of Textual and Rich when one dashboard follows another."""
+"""Empties the memoization caches of Textual and Rich when one dashboard follows another.
+
+That happens in one process, when the user switches to another profile (another remote service). The
+caches would keep the previous app in memory, with everything that it has read.
+"""
 
 from __future__ import annotations
 

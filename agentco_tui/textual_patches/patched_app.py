@@ -1,5 +1,9 @@
-"""An app whose end is no crash, whose timers tick however late they are, and whose keys come one
-after the other.
+"""`PatchedApp`: an app that ends without a crash, whose late timers tick, and whose keys wait.
+
+Each key waits until the previous one has had its effect. These are three patches of Textual
+(`ENDING`, `LATE_TIMERS`, `KEY_QUEUE`); each is used only if Textual's code is as expected. The
+class also writes to the terminal and lends it to other programs. The dashboard's app derives from
+it.
 """
 
 from __future__ import annotations
@@ -25,7 +29,7 @@ from agentco_tui.textual_patches.registry import ENDING, KEY_QUEUE, LATE_TIMERS
 Typed = events.Key | events.Paste
 
 LOST: Final = 1.0
-"""Seconds after which a widget that a key was handed to is taken to be gone, with the key."""
+"""Seconds after which a widget that has not handled a key is taken to be removed."""
 
 _log = logging.getLogger(__name__)
 
@@ -37,31 +41,37 @@ def _hands_keys_as_expected() -> bool:
 
 
 class PatchedApp(App[None]):
-    """Does otherwise what Textual 8.2.8 does in three places.
+    """Changes what Textual 8.2.8 does in three places.
 
-    It closes the widgets of a screen one by one and lets the others go on with the keys and answers
-    that wait for them: one that mounts something then finds no place for it (MountError), and an
-    end that was asked for becomes a crash.
+    At the end, Textual closes the widgets of a screen one by one, while the others still handle
+    messages. A widget that mounts something then raises MountError, and the requested end becomes a
+    crash. Here such an error is only logged.
 
-    A timer skips the ticks that are past when it looks at the clock; for one that has a single tick
-    that is the end.
+    A timer of Textual skips the ticks that are past when it first looks at the clock. If it has
+    only one tick (`set_timer`), it never ticks. Here it ticks late.
 
-    A key is handed to the widget that has the focus when it comes, and only on its way up again to
-    what it is bound to. Here each one waits until the one before it has been through all widgets.
+    Textual hands a key to the widget that has the focus when the key arrives; the key then bubbles
+    up to the widget that binds it. Of several keys at once, all go to the widget that had the focus
+    before the first had any effect. Here each key waits until the previous one has been through all
+    widgets.
     """
 
     def __init__(self) -> None:
         super().__init__()
+        # Whether Textual's code is as each patch expects.
         self._ends_known = ENDING.fits(self._as_expected)
         self._timers_known = LATE_TIMERS.fits(lambda: Timer(self, 1.0, skip=False)._skip is False)
         self._queues_keys = KEY_QUEUE.fits(_hands_keys_as_expected)
         self.arrivals = KeyArrivals()
-        self._ahead: deque[Typed] = deque()  # typed ahead: they have come and wait for their turn
+        """Records which keys were pressed alone, and not as part of a burst such as a paste."""
+        self._ahead: deque[Typed] = deque()
+        """Keys and pastes that have arrived and wait for their turn."""
         self._on_its_way: Typed | None = None
-        """The one that was handed to a widget, until it has come back or was kept there."""
+        """The key that is being handled, until it has bubbled up or a widget has stopped it."""
         self._handed_to: DOMNode = self
+        """The widget that this key was given to first."""
         self._over: DOMNode | None = None
-        """The screen that was the uppermost when it was handed out."""
+        """The topmost screen at that time."""
         self.terminal_title = ""
 
     def _as_expected(self) -> bool:
@@ -69,19 +79,22 @@ class PatchedApp(App[None]):
         return states == [False, False, False] and callable(App._handle_exception)
 
     def stopped(self) -> None:
-        """The process is about to be stopped (SIGTSTP), or was (SIGCONT); called in the event loop,
-        for one ctrl+z perhaps twice.
+        """Called before the process is stopped (SIGTSTP) and after it continues (SIGCONT).
+
+        It is called in the event loop, perhaps twice for one ctrl+z. Subclasses may override it.
         """
 
     def to_terminal(self, sequence: str) -> None:
-        """Write a sequence between two pictures: a bell, a title, what goes to the clipboard."""
+        """Write an escape sequence to the terminal: a bell, a title, a text for the clipboard."""
         if self._driver is not None and not self.is_headless:
             self._driver.write(sequence)
             self._driver.flush()
 
     def lend_terminal(self, name: str, command: Sequence[str], env: Mapping[str, str]) -> None:
-        """Let a command have the terminal until it ends; nothing is read, painted or done here
-        meanwhile, as after ctrl+z. What goes wrong with it is a notice, by its name.
+        """Run a command in the terminal; returns when it has ended.
+
+        The app is suspended meanwhile: it neither reads keys nor paints. A failure is shown as a
+        notification that begins with `name`.
         """
         driver: Any = self._driver
         if not hasattr(driver, "terminal"):
@@ -96,13 +109,13 @@ class PatchedApp(App[None]):
             driver.resume_application_mode()
 
     def set_terminal_title(self, title: str) -> None:
-        """The terminal's title while the app has the screen; a safe text."""
+        """Set the terminal's title while the app has the screen; a text without control characters."""
         if title != self.terminal_title:
             self.terminal_title = title
             getattr(self._driver, "show_title", bool)()
 
     def _handle_exception(self, error: Exception) -> None:
-        # An app that was never mounted doesn't run either, and has its own errors to tell.
+        # An app that was never mounted does not run either; its errors are no errors at the end.
         if self._ends_known and (self._exit or (self._is_mounted and not self._running)):
             _log.warning("an error while the app was ending", exc_info=error)
         else:
@@ -119,10 +132,11 @@ class PatchedApp(App[None]):
     # ---- keys one after the other
 
     async def turn_comes(self, event: events.Key) -> bool:
-        """The turn of a key has come; True if it was dealt with here."""
+        """Called before a key goes to a widget; return True if it was handled here."""
         return False
 
     def bound_actions(self, node: DOMNode, key: str) -> list[str]:
+        """The actions that a widget or screen binds to a key, if the focus is below it."""
         if not self._queues_keys:
             return []
         return [
@@ -133,14 +147,14 @@ class PatchedApp(App[None]):
         ]
 
     async def on_event(self, event: events.Event) -> None:
-        """Let keys in one by one; whatever else comes is none of this."""
+        """Handle keys and pastes one by one; other events are handled as in Textual."""
         if not isinstance(event, Typed):
             await super().on_event(event)
             return
         if not self.is_running:
-            return  # the program is ending: there is nothing left that a key could be for
+            return  # the program is ending: no widget is left to handle a key
         if event.is_forwarded:
-            # It has been through all widgets and does now what it is bound to.
+            # It has bubbled up through all widgets; now the action that it is bound to runs.
             await super().on_event(event)
             if event is self._on_its_way:
                 self._on_its_way = None
@@ -151,8 +165,8 @@ class PatchedApp(App[None]):
             and event.key == "ctrl+j"
             and event.key not in self.screen.active_bindings
         ):
-            # What a terminal makes of enter until a program asks for single keys, so also of one
-            # that is typed while the dashboard starts.
+            # Until a program turns on raw mode, a terminal sends a line feed (ctrl+j) for enter: so
+            # for an enter that is typed while the dashboard starts.
             typed, event = event, events.Key("enter", "\r")
             event.time = typed.time
         if self._ahead or not self._is_free():
@@ -164,20 +178,20 @@ class PatchedApp(App[None]):
             await self._hand_out(event)
 
     def _is_free(self) -> bool:
-        """Whether no key is on its way; one that a widget keeps, as a letter of a text, has been
-        dealt with.
+        """Whether no key is being handled. One that a widget stopped, such as a letter in an input,
+        is done.
         """
         key = self._on_its_way
         return key is None or not self._queues_keys or key._stop_propagation
 
     async def _hand_out(self, event: Typed) -> None:
         if isinstance(event, events.Key):
-            # Somebody is here, also where no focus was told. What had the keys has them again
-            # before this one gets its sender: from one above that, it would not come back.
+            # A key shows that the terminal has the focus, even if it has not reported that. Setting
+            # this restores the focused widget, which must be done before the sender is set below.
             self.app_focus = True
             if await self.turn_comes(event):
                 return
-        # From the app itself it would look as if the screen kept it: nothing goes on to its sender.
+        # A message does not bubble to its sender: from the app, the key would never come back.
         event.set_sender(self.focused or self.screen)
         self._on_its_way = event
         self._over = self.screen
@@ -188,9 +202,10 @@ class PatchedApp(App[None]):
             self._on_its_way = None
 
     async def _work_off(self) -> None:
-        """Hand them out, each when the one before has been dealt with, wherever that ends."""
+        """Hand out the waiting keys, each when the previous one has been handled completely."""
         while self._ahead:
-            # What follows a key through the queues of the widgets above each other comes after it.
+            # The key bubbles through the queues of these widgets: a call that is queued after it
+            # runs when the key has passed.
             node: DOMNode | None = self._handed_to
             while node is not None and not self._is_free():
                 above = node.parent
@@ -198,18 +213,19 @@ class PatchedApp(App[None]):
                 node = above
             self._on_its_way = None
             if self.is_running and self.screen is not self._over:
-                # It opened something, which gives the keys to one of its widgets when mounted.
+                # The key opened a screen, which focuses one of its widgets once it is mounted.
                 await self._through(self.screen)
                 await self._through(self)
             if not self.is_running:
                 return
             await self._hand_out(self._ahead[0])
-            # Not before it was handed out: what comes meanwhile has to wait behind it.
+            # Removed only now, so that keys that arrive meanwhile wait behind it.
             self._ahead.popleft()
 
     async def _through(self, node: DOMNode) -> None:
+        """Wait until a widget has handled all the messages that are in its queue now."""
         passed = Event()
         if node.call_later(passed.set):
-            # A widget that is taken away may leave unread what it was sent; the app never.
+            # A removed widget may never handle its messages; the app always does.
             with suppress(TimeoutError):
                 await wait_for(passed.wait(), None if node is self else LOST)

@@ -1,5 +1,6 @@
 """All changes to Textual, and all uses of parts of it that are not public.
 
+Each `Patch` has a name and says what goes wrong without it; numbers are those of Textual's issues.
 `system/patches.py` says how a patch is checked before it takes effect. `tests/textual_patches` has
 for each a test that fails once Textual no longer needs it.
 """
