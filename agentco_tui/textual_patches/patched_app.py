@@ -109,7 +109,7 @@ class PatchedApp(App[None]):
             driver.resume_application_mode()
 
     def set_terminal_title(self, title: str) -> None:
-        """Set the terminal's title while the app has the screen; a text without control characters."""
+        """Set the terminal's title while the app has the screen; a text without controls."""
         if title != self.terminal_title:
             self.terminal_title = title
             getattr(self._driver, "show_title", bool)()
