@@ -155,7 +155,7 @@ def _precedent(
 
 
 def _was_in_queue(life: TaskLife) -> bool:
-    """Whether there is a sign that somebody was asked to decide about the task."""
+    """Whether there is a sign that a decision about the task was asked for."""
     signs_of_decision = (life.waiting_since, life.decided, life.decided_by)
     return any(each is not None for each in signs_of_decision)
 

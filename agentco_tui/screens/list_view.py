@@ -85,7 +85,7 @@ class ListView(ListHooks[R]):
             yield self.detail
 
     def on_mount(self) -> None:
-        """Show what the store has already, laid out for the terminal from the first picture on.
+        """Show what the store has already, laid out for the size of the terminal.
 
         The topics are followed as long as the list is mounted, also while it is hidden.
         """
