@@ -1,9 +1,10 @@
 """Says in one sentence what happens to a budget if it is ignored, for all screens and commands.
 
-`ForecastService` forecasts each budget by its spending in the last minutes (the alarm `FastSpend`),
-in the last hours (`burn`) and in the history so far (`Forecast`, or `TooLittle` history for one).
-Figures that are computed here are marked `~`; a forecast that the platform has sent is named as the
-platform's.
+A budget is the limit and the spending of an agent, a company or all, as the platform (the remote
+service that runs the agents) reports them. `ForecastService` forecasts each budget by its spending
+in the last minutes (the alarm `FastSpend`), in the last hours (`burn`) and in the history so far
+(`Forecast`, or `TooLittle` history for one). Figures that are computed here are marked `~`; a
+forecast that the platform has sent is named as the platform's.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def own_forecast(
         time_left = until_limit(fast, now)
         return plain(f"limit reached in {time_left} at {per_minute(budget, fast)}")
     subject_forecast = forecasts.of(budget)
-    if subject_forecast.burn:
+    if subject_forecast.burn:  # the money is spent too fast to last its period
         time_left = figures.age(max(0.0, subject_forecast.burn.gone_in))
         return plain(
             f"gone in {signs.derived}{time_left} at {_per_hour(budget, subject_forecast.burn.rate)}"
@@ -78,7 +79,7 @@ def own_forecast(
 def _forecast_words(budget: Budget, forecast: Forecast, now: float, tz: tzinfo | None) -> SafeText:
     """The day on which the money is gone, else what will be spent at the end of the period."""
     if forecast.gone is not None:
-        _, likely, _ = forecast.gone
+        _, likely, _ = forecast.gone  # the earliest, the likely and the latest time
         return plain(f"gone {signs.derived}{figures.day(likely, now, tz)}")
     early = "early: " if forecast.early else ""
     limit = ""

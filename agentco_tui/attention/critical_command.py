@@ -1,7 +1,8 @@
 """Runs the user's `on_critical` command for critical events, and logs each run.
 
-The command is a setting, for instance a script that pages someone. It gets the event in environment
-variables, such as AGENTCO_NEED_TEXT. The log is `on_critical.log` in the state folder.
+A critical event is a need (an item of the "needs you" list) that has become critical. The command
+is a setting, for instance a script that pages someone. It gets the event in environment variables,
+such as AGENTCO_NEED_TEXT. The log is `on_critical.log` in the state folder.
 """
 
 from __future__ import annotations
@@ -44,9 +45,9 @@ class CriticalCommand:
         redact: Callable[[str], str],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`env` is the command's environment, without any variable that holds the key.
+        """`env` is the program's environment: the command gets it without the API key.
 
-        `redact` takes the key out of a text. `clock` returns steady seconds.
+        `redact` takes the API key out of a text. `clock` returns steady seconds.
         """
         self.waiting: list[NotificationEvent] = []
         """The events for which the command was not run yet."""
@@ -57,7 +58,7 @@ class CriticalCommand:
         self._running = asyncio.Lock()
         self._env = without_key(env, redact)
         self._runs_at: list[float] = []  # the runs of the last hour
-        self._summary_at = -inf
+        self._summary_at = -inf  # when several events last shared one run
         self._is_throttled = False
         self._failed: list[NotificationEvent] = []
         self._failed_runs = 0  # in a row

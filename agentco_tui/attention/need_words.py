@@ -3,7 +3,9 @@
 A `Need` is one item of the "needs you" list; its record is a task, a budget, an alert, an agent or
 an entry of the log. `words_of` returns the parts of a line, `sentence_of` all of it. The Overview,
 `status`, `--plain`, notifications and hand-overs use these words, so they say the same. `Names`
-looks up names for ids, `ForecastService` has the forecasts for budgets.
+looks up names for ids, `ForecastService` has the forecasts for budgets. A subject is an agent, a
+company, or the whole: all companies together. `RankReason` says why a need is ranked as it is, for
+instance `STOPS`: tasks are blocked by it.
 """
 
 from __future__ import annotations
@@ -129,7 +131,7 @@ def _words_of_tasks(
         if urgent_word:
             reason = plain(f"priority ({urgent_word}) and {reason}")
     title = task.title
-    if task.shared_id:
+    if task.shared_id:  # other tasks in the same answer came with this id
         mark = f"{signs.warning} {task.sharers} tasks with this id {signs.separator}"
         title = plain(f"{mark} {title}")
     if number > 1:

@@ -1,8 +1,9 @@
 """Defines a need: one item of the "needs you" list, with its level and its rank.
 
 A need is one thing that requires the user: a task that waits for approval, a budget that runs out,
-an agent that fails. It has one record that shows it best, further ones that belong to it, and a key
-by which it is snoozed. `NeedsModel` makes and sorts the needs; `need_words` describes them.
+an agent that fails. (All of these are records of the platform, the remote service with companies of
+AI agents.) It has one record that shows it best, further ones that belong to it, and a key by which
+it is snoozed. `NeedsModel` makes and sorts the needs; `need_words` describes them.
 """
 
 from __future__ import annotations
@@ -23,12 +24,14 @@ from agentco_tui.model import Activity, Agent, Alert, Budget, BudgetScope, Task
 
 
 class NeedKind(StrEnum):
+    """The first four say which record shows a need best."""
+
     BUDGET = "budget"
-    TASK = "task"
-    ALERT = "alert"
+    TASK = "task"  # a task that waits for the user
+    ALERT = "alert"  # the platform's own warning about a budget
     AGENT = "agent"
-    STUCK = "stuck"
-    FAILURES = "failures"
+    STUCK = "stuck"  # approved tasks of one agent to which nothing happens
+    FAILURES = "failures"  # a failure that repeats in the activity log
 
 
 class RankReason(StrEnum):
@@ -38,9 +41,10 @@ class RankReason(StrEnum):
     """
 
     DECIDED = "an approval that is not confirmed"
+    """The user approved the task, and no read has shown yet that it is approved."""
     BURNING = "a limit reached within the hour"
     STOPS = "blocked work"
-    WHOLE = "money shared by several agents"
+    WHOLE = "money shared by several agents"  # of a company, or of all together
     URGENT = "priority"
     SOON = "money that runs out before its period ends"
     RUNAWAY = "a rate far above the agent's usual"
@@ -101,8 +105,8 @@ class Need(msgspec.Struct, frozen=True):
 def rank_key(level: Level, reason: RankReason, rank: tuple[float, ...], key: str) -> RankKey:
     """The one rule by which needs are ordered, smaller first.
 
-    A yes that is not known to be done comes before everything. Then the level decides, then the
-    reason, then the rank among needs of the same reason.
+    An approval that is not known to be done comes before everything. Then the level decides, then
+    the reason, then the rank among needs of the same reason.
     """
     return reason is not RankReason.DECIDED, -level, _PLACE_OF_REASON[reason], rank, key
 

@@ -1,10 +1,12 @@
 """Keeps the list of everything that requires the user up to date, the worst first.
 
-A `Need` is one item of the "needs you" list. Needs are about single tasks that wait, which follow
-from the `QueueTracker`'s queue, or about a topic: an agent, a company, the whole, or a repeated
-failure in the log. `ForecastService` has the forecasts and alarms for budgets and the findings from
-the log; `Snoozes` are the needs that the user has put off. The dashboard, `status`, `--plain`,
-`watch` and `metrics` all use this model, so they agree.
+A `Need` is one item of the "needs you" list. Needs are about single tasks that wait for approval,
+which follow from the `QueueTracker`'s queue, or about a topic: an agent, a company, the whole (all
+companies together), or a repeated failure in the activity log. A task is stuck if it was approved
+and nothing happens to it. The company in scope is the only one whose records are shown. The store
+is the snapshot of the platform, the remote service. `ForecastService` has the forecasts and alarms
+for budgets and the findings from the log; `Snoozes` are the needs that the user has put off. The
+dashboard, `status`, `--plain`, `watch` and `metrics` all use this model, so they agree.
 
 Changes of the store, of forecasts and of alarms are noted as they come; `refresh` computes again
 only what they concern, and what the clock alone makes due. No refresh looks at all tasks, agents or
@@ -69,7 +71,9 @@ MOST_CRITICAL: Final = 5_000  # critical tasks of which the user can be notified
 _CHUNK: Final = 50  # records or subjects between two pauses
 
 Topic = tuple[str, str]
-"""The unit of recomputation: a subject by scope and id, or a repeated failure by its handle."""
+"""The unit of recomputation: a subject by scope and id, or a repeated failure by its handle.
+
+The handle of a failure is a text that identifies it (`live.log_findings`)."""
 _WHOLE: Final[Topic] = (BudgetScope.ALL, "")
 _MONEY: Final = (NeedKind.BUDGET, NeedKind.ALERT)
 _SCOPE_OF_FEED: Final = {
@@ -172,6 +176,7 @@ class NeedsModel:
     def is_much_to_do(self, most: int) -> bool:
         """Whether a refresh would take in more than so many records or log entries."""
         activity = self._store.activity
+        # `log_of` is the answer after which the findings from the log were computed.
         work = 0 if self._forecasts.log_of is activity.listing else len(activity)
         if self._is_outdated():
             work += sum(len(self._store.collections[feed]) for feed in FEEDS)
@@ -186,6 +191,7 @@ class NeedsModel:
 
     def refresh_steps(self) -> Generator[None, None, None]:
         """Bring the needs up to date; pauses often. Two of these may run at the same time."""
+        # Update the findings from the log, and the alarms for budgets that are spent fast.
         yield from self._forecasts.read_log()
         yield from self._forecasts.rates.take_in()
         while True:
@@ -443,7 +449,7 @@ class NeedsModel:
         self._now = now
         self.agents = self._next_agents
         self.queue = self.tracker.queue
-        self.queue.settle_counts()
+        self.queue.settle_counts()  # its counts show all changes up to now
         self._find_snoozed(now)
         self._count_levels(now)
         self._update_task_needs(self._task_needs, MOST_SHOWN)

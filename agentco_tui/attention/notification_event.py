@@ -1,7 +1,9 @@
 """The events that the user is notified of, and their words.
 
-`Notifier` finds the events; terminals and desktops show them, and the `on_critical` command gets
-them. Several events that come together are one notification.
+Most are needs (items of the "needs you" list) that have become critical; others are outages of a
+feed, that is, of one list that is polled. `Notifier` finds the events; terminals and desktops show
+them, and the `on_critical` command gets them. Several events that come together are one
+notification.
 """
 
 from __future__ import annotations
@@ -20,11 +22,11 @@ class NotificationEvent(NamedTuple):
     """One thing that the user is notified of; "" is what is not known."""
 
     level: str  # critical, waiting, outage or restored
-    kind: str  # of the need; "feed" for an outage, "summary" for several events
+    kind: str  # of the need (`NeedKind`); "feed" for an outage, "summary" for several events
     text: str
-    company: str = ""
+    company: str = ""  # its name, as `agent`
     agent: str = ""
-    id: str = ""
+    id: str = ""  # of the need's record
 
 
 def words_of_events(events: Sequence[NotificationEvent]) -> SafeText:

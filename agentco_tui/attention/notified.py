@@ -1,8 +1,9 @@
 """Remembers across restarts what `watch` has notified of, in `notified.json` in the state folder.
 
 `agentco-tui watch` runs without a screen, and calls the user's command for critical events. Each
-entry belongs to one platform, scope and command: a `watch` in a terminal, which runs no
-command, must not keep the one that pages someone from doing so.
+entry belongs to one platform (the remote service that is watched), one scope (a company, or all)
+and one command: a `watch` in a terminal, which runs no command, must not keep the one that pages
+someone from doing so.
 """
 
 from __future__ import annotations
@@ -36,11 +37,12 @@ class Notified(msgspec.Struct):
 
     saved_at: float = 0.0
     last_seen: dict[str, float] = msgspec.field(default_factory=dict, name="stood")
-    """When each event was last found, by its key."""
+    """When each event was last found, by its key. "stood" is its name in the file."""
     outages: dict[str, Outage] = {}
     """By the keys of the events."""
     unsent: list[tuple[str, ...]] = []
-    """The fields of the events for which the command was not run yet: its runs are limited."""
+    """The fields of each `NotificationEvent` for which the command was not run yet: it runs only a
+    few times an hour."""
 
 
 class NotifiedFile:

@@ -1,8 +1,10 @@
 """Decides what the user is notified of while not looking at the dashboard: each event once.
 
 Events are needs (items of the "needs you" list) that become critical, new tasks of high priority,
-and outages: feeds (the lists that are polled) that have not answered for some time. The dashboard
-and `watch` call `find_events` after each refresh. `remembered` returns the state for the next run.
+and outages: feeds (the lists that are polled) that have not answered for some time. `Freshness`
+says when a feed last answered, and why it fails. Keys of events are those of needs, "new task:ID"
+and "fails:KIND OF FAILURE". The steady clock is one that never jumps. The dashboard and `watch`
+call `find_events` after each refresh. `remembered` returns the state for the next run.
 """
 
 from __future__ import annotations
@@ -84,7 +86,9 @@ class Notifier:
         asked_since: Mapping[FeedName, float] | None = None,
         is_complete: bool | None = None,
     ) -> list[NotificationEvent]:
-        """The new events by the needs and the polled feeds; none while the user `is_here`.
+        """The new events by the needs and the polled feeds.
+
+        None while the user `is_here`, that is, looks at the dashboard.
 
         `critical_tasks` are all of them, because only the worst are among the needs.
         `asked_since` is since when each feed's answer is awaited, by the steady clock.
@@ -142,6 +146,7 @@ class Notifier:
         clock = self._forecasts.clock
         now = clock.monotonic()
         pending = self._forecasts.store.pending
+        # What was found so lately that it is not notified of again.
         stood = {key: at for key, at in self._last_seen.items() if now - at <= FLAPS}
         for key in stood:
             # A task that was notified of as it arrived goes on waiting.

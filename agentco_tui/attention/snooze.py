@@ -1,9 +1,11 @@
-"""Snoozes: needs that the user has put off for a while, by platform in `snoozed.json`.
+"""Snoozes: needs that the user has put off for a while, stored in `snoozed.json`.
 
-A need is one item of the "needs you" list; it has a key that stays the same ("task:t1") and a
-level of severity. A snoozed need is shown at the end of the list, until the time it was put off to,
-or until its level rises. Several dashboards share the file: each reads it before it writes, and
-takes up what others wrote. A snooze that can't be written holds until this program ends.
+They are stored by platform, that is, by the remote service that the needs are about.
+
+A need is one item of the "needs you" list; it has a key that stays the same ("task:t1") and a level
+of severity. A snoozed need is shown at the end of the list, until the time it was put off to, or
+until its level rises. Several dashboards share the file: each reads it before it writes, and takes
+up what others wrote. A snooze that can't be written holds until this program ends.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ LONGEST_NOTE = 200  # cells
 class Snooze(msgspec.Struct, frozen=True):
     """One need that is put off. Times are seconds since 1970 by the platform's clock."""
 
-    level: int  # of the need when it was put off; at a higher level it returns
+    level: int  # `Level` of the need when it was put off; at a higher level it returns
     until: float | None = None  # None: until the level is higher
     note: str = ""  # as the user typed it
 

@@ -1,8 +1,10 @@
-"""Makes the needs about a subject: an agent, a company, or the whole.
+"""Makes the needs about a subject: an agent, a company, or the whole (all companies together).
 
 A `Need` is one item of the "needs you" list. Everything that is wrong with one subject (its budget,
 its alerts, its state, its spending) is one need, so that the list has one line about it.
-`NeedsModel` gathers what is wrong in a `Subject`; the functions here judge and rank it.
+`NeedsModel` gathers what is wrong in a `Subject`; the functions here judge and rank it. The alarms
+are `FastSpend` (the limit is reached within the hour), `burn` (the money is spent too fast to last
+its period) and `Runaway` (an agent spends far more than it usually does).
 """
 
 from __future__ import annotations
@@ -61,7 +63,7 @@ def money_ahead(budget: Budget, forecasts: ForecastService, now: float) -> Money
         isinstance(subject_forecast.forecast, Forecast)
         and subject_forecast.forecast.gone is not None
     ):
-        _, likely, _ = subject_forecast.forecast.gone
+        _, likely, _ = subject_forecast.forecast.gone  # earliest, likely and latest time
         if likely < subject_forecast.forecast.ends:
             gone_at = likely
     if subject_forecast.burn:
@@ -98,7 +100,7 @@ class StuckTask(NamedTuple):
 def stuck_after(agent: Agent | None, usual_run: float | None) -> float:
     """Seconds without a move after which an approved task is stuck.
 
-    `usual_run`: how long tasks usually take from the yes to the end, None if that is not known.
+    `usual_run`: seconds that tasks usually take from approval to end, None if that is not known.
     """
     if usual_run is not None:
         return max(STUCK_AT_LEAST, TIMES_USUAL * usual_run)

@@ -1,6 +1,7 @@
 """Makes the needs of single tasks that wait: of those that come first, reused between refreshes.
 
-A `Need` is one item of the "needs you" list. `WaitingQueue` holds the tasks that wait.
+A `Need` is one item of the "needs you" list. The queue (`WaitingQueue`) holds the tasks that wait
+for the user's approval, by their agents, urgency and time of waiting.
 """
 
 from __future__ import annotations

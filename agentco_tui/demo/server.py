@@ -1,8 +1,8 @@
 """The embedded platform as a real HTTP server on loopback, in a thread or in its own process.
 
-It takes the place of the real platform, the service that runs companies of AI agents. `agentco-tui
-demo` runs it for users; tests start it in a thread. `World` simulates companies, agents and tasks,
-`RestApi` answers requests to it, and `Faults` decides which answers fail.
+It takes the place of the real platform, the service that runs companies of AI agents. The command
+`agentco-tui demo` runs it for users; tests start it in a thread. `World` simulates companies,
+agents and tasks, `RestApi` answers requests to it, and `Faults` decides which answers fail.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Keeps the newest part of the activity log, merged from polls that overlap.
 
-The REST interface cannot return "all entries since X", only the newest ones. So two polls are known
-to be contiguous only if they share an entry. If they don't, or if ids are numbers and one is
-skipped, entries may be missing: the window has a gap there, an entry of ours with the text MISSING.
-`backfill.GapFiller` tries to fill it; if it can't, `give_up` changes the text to NO_MORE.
+The activity log is the platform's record of what the agents did; the platform is the remote service
+that runs them. Its REST API cannot return "all entries since X", only the newest ones. So two polls
+are known to be contiguous only if they share an entry. If they don't, or if ids are numbers and one
+is skipped, entries may be missing: the window has a gap there, an entry of ours with the text
+MISSING. `backfill.GapFiller` tries to fill it; if it can't, `give_up` changes the text to NO_MORE.
 
 An entry whose id another entry has, too, gets an id of its own from `mark_shared`.
 """
@@ -21,7 +22,7 @@ from agentco_tui.model import Activity, Listing, Severity
 from agentco_tui.reading.identity import mark_shared
 from agentco_tui.text import plain
 
-GAP_PREFIX = "gap:"
+GAP_PREFIX = "gap:"  # with which the id of a gap entry begins
 MISSING = plain("entries may be missing here: more came than one poll can bring")
 NO_MORE = plain("entries may be missing here: the platform gave no more")
 DEFAULT_CAPACITY = 5_000  # entries

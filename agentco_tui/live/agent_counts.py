@@ -1,6 +1,7 @@
 """Counts the agents by company and by state, as they are added, changed and removed.
 
-`NeedsModel` calls `update` for each agent that changed in the store; screens read the counters.
+`NeedsModel`, which keeps the "needs you" list up to date, calls `update` for each agent that
+changed in the store (the snapshot of the remote service); screens read the counters.
 """
 
 from __future__ import annotations

@@ -1,9 +1,11 @@
 """Reads parts of the activity log in the background, between the polls.
 
-`GapFiller` reads the entries that polls have missed: an `ActivityWindow` marks each place where two
-polls did not overlap with a gap. `Backfill` runs a GapFiller for the store's log; it also reads the
-last 24 hours of all companies once, if the history file is new and wants them (`want_past`).
-`LogReader` sends the requests; each waits until no poll is under way (`wait_until_idle`).
+The log is the platform's record of what the agents did (the platform is the remote service that is
+polled). `GapFiller` reads the entries that polls have missed: an `ActivityWindow` marks each place
+where two polls did not overlap with a gap. `Backfill` runs a GapFiller for the store's log; it also
+reads the last 24 hours of all companies once, if the history file, which keeps samples across
+restarts, is new and wants them (`want_past`). `LogReader` sends the requests; each waits until no
+poll is under way (`wait_until_idle`).
 """
 
 from __future__ import annotations
@@ -56,7 +58,7 @@ class GapFiller:
         self._asked = asked
         self._wait_until_idle = wait_until_idle
         self._publish = publish
-        self._in_vain = 0
+        self._in_vain = 0  # gaps in a row that could not be filled
         self._due = -inf  # steady clock: when a gap may be tried again
 
     async def fill_gaps(self) -> None:
@@ -201,6 +203,7 @@ class Backfill:
         """
         since = self._clock.now() - PAST
         await self._wait_until_idle()
+        # First learn whether this platform's log takes days, and how many entries it sends.
         known = Listing(records=tuple(self._store.activity))
         await self.reader.try_days(NO_LOG_FILTER, known, 0)
         answers = self.reader.read_back(NO_LOG_FILTER, since, None, self._wait_until_idle)

@@ -1,9 +1,10 @@
 """The feeds, how often each is polled, how fresh its data are, and the clock.
 
-A feed is one list or record of the platform that is polled on its own schedule. `paces_of_screen`
-says how often each is polled while a screen is shown; `Query` is what all feeds are asked about;
-`Freshness` is the state that the header shows of a feed: when it answered, why it fails, when it is
-polled again. `Clock` shows the platform's time, and measures intervals. `Poller` uses all of these.
+A feed is one list or record of the platform (the remote service that the program watches) that is
+polled on its own schedule. `paces_of_screen` says how often each is polled while a screen is shown;
+`Query` is what all feeds are asked about; `Freshness` is the state that the header shows of a feed:
+when it answered, why it fails, when it is polled again. `Clock` shows the platform's time, and
+measures intervals. `Poller` uses all of these.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from agentco_tui.api.errors import ApiError
 
 
 class FeedName(StrEnum):
+    """PENDING are the tasks that wait for the user, TASKS those of every status."""
+
     COMPANIES = "companies"
     AGENTS = "agents"
     PENDING = "pending tasks"
@@ -107,8 +110,9 @@ NO_LOG_FILTER = ActivityFilter()
 class Query(msgspec.Struct, frozen=True):
     """What the feeds are asked about: one company, or with None all of them.
 
-    It has no filter of the activity log on purpose: every screen, the history and the needs read
-    the store's log. What needs a part of the log opens its own `FilteredLog`.
+    That company is the scope. There is no filter of the activity log here on purpose: every screen,
+    the history and the "needs you" list read the store's log. What needs a part of the log opens
+    its own `FilteredLog`.
     """
 
     company: str | None = None

@@ -1,7 +1,9 @@
 """Reads one feed from the platform once, for the store.
 
-A feed is one list or record that is polled. `fetch` calls the client and compares the answer with
-the store; the caller decides whether it still wants it, and then calls the `Take` it got.
+A feed is one list or record of the platform (the remote service) that is polled; the store is the
+snapshot of all of them; the query is the company that the feeds are limited to. `fetch` calls the
+client and compares the answer with the store; the caller decides whether it still wants it, and
+then calls the `Take` it got.
 """
 
 from __future__ import annotations
@@ -72,7 +74,7 @@ async def of_all_companies(
 ) -> Listing[R]:
     """A listing for a company, or with None for all of them. Raises ApiError.
 
-    The interface does not say whether `company_id` may be left out. If the platform refuses a
+    No documentation says whether `company_id` may be left out. If the platform refuses a
     request without it, the listing of every known company is read in turn; `read_companies` is
     called if none is known yet.
     """

@@ -1,5 +1,8 @@
 """A filtered part of the activity log, read and kept apart from the store's log.
 
+The log is the record of what the agents did, as the platform (the remote service) returns it. Where
+two polls do not overlap, there is a gap, an entry of ours that says so.
+
 The Activity screen, `tail` and `get activity` each open one for their filter (`ActivityFilter`). It
 has its own requests, window (`ActivityWindow`) and freshness, and nothing of it reaches the store,
 so a filter of one screen cannot change what another screen, the history or the needs see.
@@ -80,7 +83,7 @@ class FilteredLog(LogEntries):
         self.window = ActivityWindow(capacity)
         self._client = client
         self._clock = clock
-        self._names = names
+        self._names = names  # finds the company of an entry by its agent
         self._on_change = on_change
         self._on_freshness = on_freshness
         reader = LogReader(client)
@@ -214,7 +217,7 @@ class FilteredLog(LogEntries):
     # ---- choosing
 
     def choose_again(self) -> None:
-        """Apply the filter again, because the companies of more agents are known by now."""
+        """Apply the filter to the window again: entries or the companies of agents have come."""
         entries = list(self.window)
         verdicts = {entry.id: self._matches_filter(entry) for entry in entries}
         self._others = sum(verdict is False for verdict in verdicts.values())

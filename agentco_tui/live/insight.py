@@ -2,7 +2,8 @@
 
 Pure functions, used by all screens and commands, so that they agree. `AlertLimits` has the
 thresholds from the settings; `now` is in seconds since 1970 by the platform's clock. An alert is a
-warning that the platform itself has raised about a budget.
+warning that the platform itself (the remote service) has raised about a budget. The scope is the
+company to which all screens are limited.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ class Level(IntEnum):
     """How badly the user is needed; higher is worse."""
 
     OK = 0
-    UNKNOWN = 1
+    UNKNOWN = 1  # what is needed to judge it was not sent
     WARNING = 2
     CRITICAL = 3
 
@@ -138,6 +139,7 @@ def period_passed(budget: Budget, now: float) -> float | None:
 
 
 NOT_AT_WORK = (AgentState.PAUSED, AgentState.STOPPED, AgentState.ERROR)
+"""The states in which an agent does not work on its tasks."""
 
 
 def is_failing(agent: Agent) -> bool:

@@ -1,4 +1,4 @@
-"""Processes the CSV export of the activity log while it is downloaded.
+"""Processes the platform's CSV export of its activity log (what agents did) as it is downloaded.
 
 `Written` counts rows and bytes for the message at the end; `with_names` adds a column of names next
 to each column of ids, if the user wants that. Both take the export in chunks of bytes.
@@ -53,6 +53,7 @@ class Written:
         rows = self._complete_rows
         if self._has_partial_row:
             rows += 1
+        # The first row has titles if its first cell is the name of a field of log entries.
         has_title_row = bool(ACTIVITY.table.read({name: "1"}).values)
         if has_title_row:
             rows -= 1

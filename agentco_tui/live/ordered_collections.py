@@ -1,8 +1,8 @@
 """Collections that keep an order while entries come and go, at the same cost at any size.
 
 `SortedKeys` holds sorted tuples: what needs the user, the worst first, and the tasks that wait, the
-longest wait first. `DueTimes` holds when something has to be computed again, so that not everything
-is looked at each second.
+longest wait first. What needs the user are the items of the "needs you" list. `DueTimes` holds when
+something has to be computed again, so that not everything is looked at each second.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Computes when a feed is polled next: the interval, and the back-off after a failure.
 
-A feed is one list of the platform that is polled. All times are in seconds.
+A feed is one list of the platform (the remote service) that is polled. Its pace is how often: the
+screen that is shown needs some feeds at every refresh, and others more slowly. Times are in
+seconds.
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
 """Polls the feeds when they are due, and keeps the store up to date, until it is cancelled.
 
-A feed is one list or record of the platform, polled on its own schedule; its pace is how often, as
-the screen that is shown wishes. There is one loop per feed, so a feed has at most one request under
-way (`SingleFlight`), and a slow or failing feed delays no other; at most `AT_ONCE` requests are
-under way together. A missed poll is dropped, not made up for: after a laptop has slept, each feed
-is polled once. `Query` is the company that all feeds are asked about; an answer to an older query
-is dropped. `Backfill` reads older entries of the log while nothing else is read.
+A feed is one list or record of the platform (the remote service), polled on its own schedule; its
+pace is how often, as the screen that is shown wishes. There is one loop per feed, so a feed has at
+most one request under way (`SingleFlight`), and a slow or failing feed delays no other; at most
+`AT_ONCE` requests are under way together. A missed poll is dropped, not made up for: after a laptop
+has slept, each feed is polled once. `Query` is the company that all feeds are asked about; an
+answer to an older query is dropped. `Backfill` reads older entries of the log while nothing else is
+read.
 """
 
 from __future__ import annotations
@@ -69,6 +70,7 @@ class Schedule(msgspec.Struct):
     read: SingleFlight[bool]
     pace: Pace = Pace.OFF  # as the screen wishes it; slower while the terminal has no focus
     due_at: float = 0.0
+    # An older answer never replaces a newer one.
     shown_from: float = -inf  # when the read of the answer that is in the store began
     woken: asyncio.Event = msgspec.field(default_factory=asyncio.Event)
     """Set when `pace` or `due_at` has changed."""

@@ -1,8 +1,9 @@
 """The clock of a replay: it shows the time of a recording, at a speed that the user chooses.
 
-A recording (`agentco-tui --record FILE`) has every answer of a platform with the time at which it
-came. Two clocks were involved: that of the machine that recorded, by which answers are filed, and
-that of the platform, which the dashboard shows. `Recording.ahead` is the difference between them.
+A recording (`agentco-tui --record FILE`) has every answer of a platform (a remote service) with the
+time at which it came. Two clocks were involved: that of the machine that recorded, by which answers
+are filed, and that of the platform, which the dashboard shows. `Recording.ahead` is the difference
+between them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Turns entries of the activity log into sentences, with the names that are known by now.
 
-An entry has an actor, a verb and an object, or a text of the platform's. Screens show who did it
-(`actor_words`) and what was done (`action_words`) in two columns. An id is shown only where no name
-is known. `fold_repeats` joins entries that repeat into one line.
+The activity log is the record of what the agents did, as the platform (the remote service) sends
+it. An entry has an actor, a verb and an object, or a text of the platform's. Screens show who did
+it (`actor_words`) and what was done (`action_words`) in two columns. An id is shown only where no
+name is known. `fold_repeats` joins entries that repeat into one line.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from agentco_tui.text import SafeText, joined, plain, safe, signs
 from agentco_tui.text.memoized import memoized
 
 SPAN: Final = 600.0  # seconds within which entries of one kind are folded
+# A participle, "approved", is put before the noun: "task approved" becomes "approved task".
 _DONE: Final = re.compile(
     r"\w+ed|begun|built|done|gone|held|left|lost|made|met|paid|put|read|run|sent|set|spent|taken|won"
 )

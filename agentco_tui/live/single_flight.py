@@ -1,7 +1,8 @@
 """Single-flight reads: one at a time, shared by all callers that ask before it begins.
 
 A caller never gets the result of a read that began before its call, as that may be stale. `Poller`
-has one for each feed, `TaskReader` one for each list that decisions are based on.
+has one for each feed (a list that is polled); `TaskReader`, which checks tasks before they are
+approved, has one for each list that it reads.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
 """Raises alarms for budgets whose limit is reached within the hour at the rate of the last minutes.
 
-`SpendRates` follows the figures of every budget in the store as the polls bring them. The history
-file is not read, so this works from the first minutes of a new installation. Times are readings of
-the steady clock in seconds, so a platform whose `Date` header jumps changes nothing here. The
-thresholds were chosen with `python -m tests.benchmarks.forecast --part minutes --choosing`;
-docs/forecast.md explains the method.
+A budget is the limit and the spending of an agent, a company or all. `SpendRates` follows the
+figures of every budget in the store (the snapshot of the platform, the remote service) as the polls
+bring them. The history file, which keeps older figures, is not read, so this works from the first
+minutes of a new installation. Times are readings of the steady clock in seconds, so a platform
+whose `Date` header jumps changes nothing here. The thresholds were chosen with
+`python -m tests.benchmarks.forecast --part minutes --choosing`; docs/forecast.md explains how.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ LEAST_SHARE: Final = 0.03  # of the limit, that was spent in the long window
 EXTREME_SHARE: Final = 0.05  # of the limit, that was spent in the short window
 TIMES_EVEN: Final = 40.0  # times the rate at which the limit would last for its whole period
 TIMES_SUSTAINABLE: Final = 4.0  # times the rate at which the rest would last until the period ends
+# A part is an amount that came at about one time.
 LEAST_PARTS: Final = 5  # amounts in which it came: a few large jobs are no rate
 LEAST_SPAN: Final = 150.0  # seconds over which they came
 LARGEST_PART: Final = 0.6  # share of the spending that one of them may be

@@ -1,5 +1,7 @@
 """Counts the tasks of the store by status, for the tabs over the list of all tasks.
 
+The store is the snapshot of the platform, the remote service. The scope is a company, or all.
+
 Changes are noted as they come, and counted when the counts are asked for.
 """
 

@@ -1,10 +1,10 @@
 """The store: a snapshot of the platform's records by id. A poll goes in, and a change comes out.
 
-There is one `Collection` for each feed (a list that is polled), an `ActivityWindow` for the log,
-and a `Freshness` for each feed. `Poller` puts answers in; whoever shows or counts records
-subscribes to the changes. A poll that brings nothing new gives an empty change. Equal records stay
-the same objects, so that caches by identity stay valid. The scope is the company to which all
-screens are limited, or all companies.
+The platform is the remote service that runs companies of AI agents. There is one `Collection` for
+each feed (a list that is polled), an `ActivityWindow` for the log, and a `Freshness` for each feed.
+`Poller` puts answers in; whoever shows or counts records subscribes to the changes. A poll that
+brings nothing new gives an empty change. Equal records stay the same objects, so that caches by
+identity stay valid. The scope is the company to which all screens are limited, or all companies.
 """
 
 from __future__ import annotations
@@ -203,7 +203,7 @@ class Store:
     def __init__(self) -> None:
         self.companies = Collection[Company](FeedName.COMPANIES)
         self.agents = Collection[Agent](FeedName.AGENTS)
-        self.pending = Collection[Task](FeedName.PENDING)
+        self.pending = Collection[Task](FeedName.PENDING)  # tasks that wait for the user
         self.tasks = Collection[Task](FeedName.TASKS)
         self.budget = Collection[Budget](FeedName.BUDGET)
         self.company_budgets = Collection[Budget](FeedName.COMPANY_BUDGETS)
