@@ -37,7 +37,7 @@ from agentco_tui.screens.take_back import take_back_all
 from agentco_tui.screens.theme_choice import ThemeChoice, unreadable_words
 from agentco_tui.screens.views import open_views_soon
 from agentco_tui.system.state_folder import Remembered
-from agentco_tui.terminal.ground import is_light
+from agentco_tui.terminal.background_color import is_background_light
 from agentco_tui.terminal.line_speed import SPEED
 from agentco_tui.text import SafeText, plain, safe
 from agentco_tui.textual_patches import compositor
@@ -113,7 +113,7 @@ class DashboardApp(KeyApp):
         self._reread = reread
         self._notices = Notices()
         # By the terminal's background. A theme that the user chose is used instead.
-        fallback = themes.LIGHT_THEME if is_light() else themes.DEFAULT_THEME
+        fallback = themes.LIGHT_THEME if is_background_light() else themes.DEFAULT_THEME
         self._theme_choice = ThemeChoice(self, fallback)
         self._theme_choice.apply(workspace.settings, remembered)
 

@@ -130,10 +130,9 @@ def _run_dashboard(argv: list[str], arguments: Arguments, env: Mapping[str, str]
     """Run the dashboard, on a simulated platform for `demo`; returns the exit code."""
     from agentco_tui.cli.launch import launch_dashboards
     from agentco_tui.config.resolve import load, load_any
-    from agentco_tui.terminal.fitness import check
+    from agentco_tui.terminal.fitness import check_terminal
 
-    # `check` finds out what the terminal can do, and why it cannot show a dashboard.
-    refusal = check(env).refusal
+    refusal = check_terminal(env).refusal
     if refusal:
         print_to_stderr(refusal)
         return Exit.USAGE

@@ -31,8 +31,8 @@ from agentco_tui.system.state_folder import (
     read_remembered,
     state_folder,
 )
-from agentco_tui.terminal.fitness import SIXTEEN_THEMES, check, prepare
-from agentco_tui.terminal.ground import ground_asked
+from agentco_tui.terminal.background_color import background_query
+from agentco_tui.terminal.fitness import THEMES_FOR_16_COLOURS, check_terminal, prepare_output
 from agentco_tui.text import safe
 from agentco_tui.text.memoized import forget_memoized
 
@@ -117,8 +117,8 @@ def launch_dashboard(
             recorder = start_recording(record_to, settings, key)
             ending.callback(recorder.close)
         # The theme depends on the terminal's background: it is asked for during the imports.
-        is_background_needed = not _is_theme_named(settings) and check().colours > 16
-        with ground_asked(is_background_needed) as typed:
+        is_background_needed = not _is_theme_named(settings) and check_terminal().colours > 16
+        with background_query(is_background_needed) as typed:
             prefetch = Prefetch.begin(
                 settings.company,
                 settings.base_url,
@@ -142,7 +142,7 @@ def launch_dashboard(
 
 def launch_replay(settings: Settings, recording: Recording) -> int:
     """Show a recording until the user leaves; returns the exit code. Raises UsageError."""
-    if refusal := check().refusal:
+    if refusal := check_terminal().refusal:
         raise UsageError(refusal)
     settings = _prepare_terminal(settings)
     from agentco_tui.cli.replay_dashboard import run_replay  # noqa: PLC0415 (takes long)
@@ -165,8 +165,8 @@ def _prepare_terminal(settings: Settings) -> Settings:
     # Imported modules are never garbage, so collecting during the imports is a waste of time. The
     # dashboard enables the collector again.
     gc.disable()
-    # `check` finds out what the terminal can show; `prepare` sets signs, encoding and colours so.
-    prepare(check())
+    # Sets signs, encoding and colours to what the terminal can show.
+    prepare_output(check_terminal())
     if settings.thin:
         # Textual reads the highest frame rate once, when it is imported.
         os.environ.setdefault("TEXTUAL_FPS", THIN_FRAME_RATE)
@@ -175,10 +175,10 @@ def _prepare_terminal(settings: Settings) -> Settings:
 
 def _with_available_colours(settings: Settings) -> Settings:
     """The settings, with a theme in the terminal's own colours if it has only 16."""
-    if check().colours != 16:
+    if check_terminal().colours != 16:
         return settings
     named = settings.theme or os.environ.get("TEXTUAL_THEME")
-    return replace(settings, theme=SIXTEEN_THEMES.get(named, settings.theme))
+    return replace(settings, theme=THEMES_FOR_16_COLOURS.get(named, settings.theme))
 
 
 def _reread(

@@ -29,7 +29,7 @@ from agentco_tui.live.feeds import SKEW_THAT_MATTERS
 from agentco_tui.model import Moment
 from agentco_tui.model import format as figures
 from agentco_tui.system.state_folder import state_folder
-from agentco_tui.terminal.fitness import check
+from agentco_tui.terminal.fitness import check_terminal
 from agentco_tui.text import signs
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def run(arguments: Arguments, env: Mapping[str, str]) -> int:
             return asyncio.run(examine_fields(settings, as_json=arguments["json"]))
         as_lines = not arguments["json"]
         # `check` finds out what the terminal can do.
-        terminal = describe_terminal(check(env), env)
+        terminal = describe_terminal(check_terminal(env), env)
         if as_lines:
             print_lines(*_settings_lines(settings, terminal), "", "reads:")
         # A recording of the answers for a bug report, with names and texts replaced.

@@ -1,7 +1,7 @@
-"""Crash reports: without local variables, without the API key, readable by their owner only.
+"""Crash reports: tracebacks without local variables and API keys, readable by their owner only.
 
-Textual's own report prints the local variables of every frame, which may hold headers and answers.
-It is never shown; this report is written instead.
+Textual's own report prints the local variables of every frame, which may contain HTTP headers and
+responses. It is never shown: `TerminalGuard` writes a `Crash` with `write_report` instead.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from agentco_tui import __version__
 from agentco_tui.text import escaped
 from agentco_tui.text.patterns import lazy_pattern
 
-KEPT: Final = 20
-"""Reports kept in the folder: older ones are deleted, so that a crash in a loop fills no disk."""
+MOST_REPORTS: Final = 20
+"""Reports that stay in the folder; older ones are deleted, so that they cannot fill the disk."""
 
 _SECRETS: Final = (
     lazy_pattern(r"(?i)(\b(?:bearer|basic)\s+)[^\s'\",;)\]}]+"),
@@ -38,11 +38,12 @@ class Crash(msgspec.Struct, frozen=True):
     """The exceptions that ended the program, in order, and Textual's own message, if any."""
 
     errors: tuple[BaseException, ...]
-    words: str = ""
-    """Textual's own message, such as that of `App.panic`."""
+    message: str = ""
 
     def summary(self) -> str:
-        """One line: what happened and where, without the error's message (it may hold secrets)."""
+        """Return one line: the type of the error and its place, without its text (it may have
+        secrets).
+        """
         if not self.errors:
             return "an error in the program"
         error = _cause(self.errors[0])
@@ -54,11 +55,11 @@ class Crash(msgspec.Struct, frozen=True):
         return f"{type(error).__name__} in {Path(frame.filename).name}, line {frame.lineno}"
 
     def report(self, redact: Callable[[str], str]) -> str:
-        """The whole report: versions and tracebacks, redacted and without control characters.
+        """Return the whole report: versions and tracebacks, with no secrets or control characters.
 
-        `redact` takes the API keys out of a text.
+        `redact` returns a text without the API keys in use.
         """
-        # Imported late: it takes 40 ms of the start, and is needed for a crash only.
+        # Imported late, because it takes 40 ms and is needed for a crash only.
         from importlib.metadata import version  # noqa: PLC0415
 
         lines = [
@@ -72,33 +73,36 @@ class Crash(msgspec.Struct, frozen=True):
         for error in self.errors:
             trace = traceback.TracebackException.from_exception(_cause(error), capture_locals=False)
             lines += ["", *"".join(trace.format()).split("\n")]
-        if self.words:
-            lines += ["", *self.words.split("\n")]
+        if self.message:
+            lines += ["", *self.message.split("\n")]
         # Redacted before escaping, because an escape sign might split a key, and again after it.
-        text = redacted("\n".join(lines), redact)
+        text = redact_secrets("\n".join(lines), redact)
         clean = "\n".join(escaped(line) for line in text.split("\n"))
-        return redacted(clean, redact) + "\n"
+        return redact_secrets(clean, redact) + "\n"
 
 
 def _is_in_program(frame: traceback.FrameSummary) -> bool:
-    """Whether a frame is in this package, except in the guard, which runs everything else."""
-    room = Path(__file__).parent
+    """Return whether a frame is in this program, but not in this folder.
+
+    The guard, which is in this folder, calls everything else.
+    """
+    folder = Path(__file__).parent
     path = Path(frame.filename)
-    return path.is_relative_to(room.parent) and not path.is_relative_to(room)
+    return path.is_relative_to(folder.parent) and not path.is_relative_to(folder)
 
 
-def redacted(text: str, redact: Callable[[str], str]) -> str:
-    """A text without what `redact` removes, and without anything that looks like a key."""
+def redact_secrets(text: str, redact: Callable[[str], str]) -> str:
+    """Return a text without what `redact` removes, and without anything that looks like a key."""
     text = redact(text)
     for pattern in _SECRETS:
         text = pattern.sub(r"\1****", text)
     return text
 
 
-def write(crash: Crash, folder: Path, redact: Callable[[str], str]) -> Path:
-    """Write the report to a new file (mode 0600) in a folder (mode 0700), and return its path.
+def write_report(crash: Crash, folder: Path, redact: Callable[[str], str]) -> Path:
+    """Write a report to a new file (mode 0600), and return its path.
 
-    The folder is created if necessary. Raises OSError.
+    The folder is created with mode 0700 if it does not exist. Raises OSError.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
@@ -106,12 +110,14 @@ def write(crash: Crash, folder: Path, redact: Callable[[str], str]) -> Path:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
     with os.fdopen(os.open(path, flags, 0o600), "w", encoding="utf-8") as file:
         file.write(crash.report(redact))
-    for old in sorted(folder.glob("crash-*.txt"))[:-KEPT]:
+    for old in sorted(folder.glob("crash-*.txt"))[:-MOST_REPORTS]:
         old.unlink(missing_ok=True)
     return path
 
 
 def _cause(error: BaseException) -> BaseException:
-    """The error inside Textual's WorkerFailed, which has no traceback of its own."""
-    inner = getattr(error, "error", None)
-    return inner if isinstance(inner, BaseException) else error
+    """Return the error inside Textual's WorkerFailed, which has no traceback itself."""
+    inner_error = getattr(error, "error", None)
+    if isinstance(inner_error, BaseException):
+        return inner_error
+    return error

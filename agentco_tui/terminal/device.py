@@ -1,8 +1,9 @@
-"""The terminal as a device: saves and restores its settings, and turns its modes off.
+"""The terminal as a device: saves and restores its settings, and switches its modes off.
 
-Everything here works in any thread, and while other threads hang in a write to the same terminal,
-because `terminal.guard` calls it when the app has crashed or hangs. The *picture* is all that
-Textual paints. `SPEED` measures how long its writes take, to detect a slow line.
+`TerminalGuard` uses it to give the terminal back in order, however the program ends. So everything
+here works in any thread, even while other threads hang in a write to the same terminal. *Settings*
+are those of the line (termios: echo, line editing); *modes* are what escape sequences turned on
+(the alternate screen, mouse reports).
 """
 
 from __future__ import annotations
@@ -23,20 +24,20 @@ from agentco_tui.system.child_process import CommandError, how_it_ended, started
 from agentco_tui.system.osc import POP_TITLE
 from agentco_tui.terminal.line_speed import SPEED, TimedFile
 
-_TIDY: Final = (
+_RESET_MODES: Final = (
     b"\x1b[?2026l"  # end synchronised output, or the terminal holds the rest back
     b"\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1005l\x1b[?1006l\x1b[?1015l"
     b"\x1b[?1016l"  # Textual turns pixel reports on and never off
     b"\x1b[?2004l\x1b[?1004l\x1b[?2048l\x1b[?7h\x1b[?25h\x1b[0m"
 )
-"""Turns off each mode that Textual turns on. May be sent twice."""
+"""Turns off each mode that Textual turns on, except the full screen. May be sent twice."""
 
-_LEAVE: Final = (
-    b"\x18\x1b\\"  # end a sequence that was cut in the middle
-    + _TIDY
-    + b"\x1b[<u"  # the keyboard protocol, on the alternate screen's own stack
-    + b"\x1b[?1049l"  # back to the shell's screen, and cursor
-    + _TIDY
+_LEAVE_FULL_SCREEN: Final = (
+    b"\x18\x1b\\"  # end a sequence that was cut off
+    + _RESET_MODES
+    + b"\x1b[<u"  # turn off kitty's keyboard protocol, which each screen has separately
+    + b"\x1b[?1049l"  # return to the shell's screen and cursor
+    + _RESET_MODES
 )
 """Leaves the full screen. Must be sent once only: a second time it would move the shell's cursor
 and turn off the shell's own keyboard mode."""
@@ -50,97 +51,104 @@ _CHILD_SECONDS: Final = 3.0
 class TerminalDevice:
     """The terminal on standard input and on standard error or output.
 
-    It is opened a second time, so that our writes never block. If there is no terminal, methods
-    that need one do nothing.
+    It is opened a second time, so that writes to it from here never block. Without a terminal, the
+    methods do nothing.
     """
 
     def __init__(self) -> None:
         self.full_screen = False
         """Whether the app uses the full screen."""
-        self.titled = False
-        """Whether the terminal's title is the app's."""
+        self.shows_app_title = False
+        """Whether the terminal shows the app's title, and has the shell's on its stack."""
         self.ending = False
         """Whether the app is about to end, and must not take the screen again."""
-        self._inputs = _fileno(sys.__stdin__, 0)
-        self._shared = _fileno(_canvas(), 1)
-        """The descriptor that the picture goes to; the shell has it, too."""
+        self._input_fd = _fileno(sys.__stdin__, 0)
+        self._drawing_fd = _fileno(_drawing_stream(), 1)
+        """The descriptor that Textual draws on; it is shared with the shell."""
         self._settings: list[Any] | None = None
-        self._own: int | None = None
+        self._own_fd: int | None = None
         """Our own, non-blocking descriptor."""
-        if _only_tty(self._shared) is not None:
-            # Opened again, because the shell shares the mode of the other descriptor. In a
-            # container the name of the terminal may be wrong; that of `ctermid` is always right.
+        if _fd_of_terminal(self._drawing_fd) is not None:
+            # Opened again, because O_NONBLOCK on the other descriptor would affect the shell, too.
+            # In a container the name of the terminal may be wrong; that of `ctermid` never is.
             flags = os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK
             for name in (os.ttyname, lambda _: os.ctermid()):
                 with contextlib.suppress(OSError):
-                    self._own = os.open(name(self._shared), flags)
+                    self._own_fd = os.open(name(self._drawing_fd), flags)
                     break
-        self.watched = self._own if self._own is not None else _only_tty(self._inputs)
+        self.watched_fd = self._own_fd
         """The descriptor to poll for a hang-up, or None if there is no terminal."""
-        self.note_settings()
+        if self.watched_fd is None:
+            self.watched_fd = _fd_of_terminal(self._input_fd)
+        self.save_settings()
 
     def close(self) -> None:
-        if self._own is not None:
-            os.close(self._own)
+        if self._own_fd is not None:
+            os.close(self._own_fd)
 
-    def canvas(self) -> TimedFile:
-        """The text stream that the picture goes to, with timed writes."""
-        return TimedFile(_canvas(), SPEED)
+    def timed_stream(self) -> TimedFile:
+        """Return the text stream on which Textual draws, with timed writes."""
+        return TimedFile(_drawing_stream(), SPEED)
 
-    def note_settings(self) -> None:
-        """Save the settings, to be restored at the end."""
+    def save_settings(self) -> None:
+        """Save the settings, to be restored at the end of the program."""
         with contextlib.suppress(termios.error):
-            self._settings = termios.tcgetattr(self._inputs)
+            self._settings = termios.tcgetattr(self._input_fd)
 
-    def in_foreground(self) -> bool:
-        """Whether this process may use the terminal now (a shell's background job may not)."""
+    def is_in_foreground(self) -> bool:
+        """Return whether this process may use the terminal (a shell's background job may not)."""
         try:
-            return os.tcgetpgrp(self._inputs) == os.getpgrp()
+            return os.tcgetpgrp(self._input_fd) == os.getpgrp()
         except OSError:
             return True
 
     def is_hung_up(self) -> bool:
-        """Whether the terminal has been closed at its other end."""
-        if self.watched is None:
+        """Return whether the terminal was closed (the window or the SSH session is gone)."""
+        if self.watched_fd is None:
             return False
         poller = select.poll()
-        poller.register(self.watched, 0)
+        poller.register(self.watched_fd, 0)
         return any(event & (select.POLLHUP | select.POLLERR) for _, event in poller.poll(0))
 
     def is_lost(self) -> bool:
-        """The same as `is_hung_up`, for a terminal that cannot be polled (macOS)."""
+        """Return the same as `is_hung_up`, for a terminal that cannot be polled (macOS)."""
+        if self.watched_fd is None:
+            return False
         try:
-            termios.tcgetattr(-1 if self.watched is None else self.watched)
+            termios.tcgetattr(self.watched_fd)
         except (termios.error, ValueError):
-            return self.watched is not None
+            return True
         return False
 
-    def writable(self) -> bool:
-        """Whether the terminal takes output without blocking."""
-        target = self._own if self._own is not None else self._shared
+    def is_writable(self) -> bool:
+        """Return whether the terminal accepts output without blocking."""
+        descriptor = self._own_fd
+        if descriptor is None:
+            descriptor = self._drawing_fd
         try:
-            return bool(select.select([], [target], [], 0)[1])
+            _, writable, _ = select.select([], [descriptor], [], 0)
         except (OSError, ValueError):
             return False
+        return bool(writable)
 
     def restore_settings(self) -> None:
-        """Restore the saved settings, unless the terminal is the shell's again."""
-        if self._settings is None or not self.in_foreground():
+        """Restore the saved settings, unless the shell has the terminal again."""
+        if self._settings is None or not self.is_in_foreground():
             return
-        # A shell may take the terminal back right now; then this signal would stop us forever.
+        # The shell may take the terminal back at this moment: SIGTTOU would stop the process then.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTTOU})
         try:
             with contextlib.suppress(termios.error):
-                termios.tcsetattr(self._inputs, termios.TCSANOW, self._settings)
+                termios.tcsetattr(self._input_fd, termios.TCSANOW, self._settings)
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
-    def lend(self, command: Sequence[str], env: Mapping[str, str]) -> None:
-        """Run a command in the foreground, and wait for its end; end it if the app is to end.
+    def run_in_foreground(self, command: Sequence[str], env: Mapping[str, str]) -> None:
+        """Run a command in the terminal, and wait for its end; end it if the app is about to end.
 
-        It has its own process group, so that ctrl+c is for it alone, and is continued after ctrl+z,
-        because there is no shell to return to. If it fails, the user sees its output until a key
-        is pressed, and CommandError is raised.
+        It has its own process group, so that ctrl+c ends only the command. It is continued at once
+        after ctrl+z, because it has no shell that could continue it. If it fails, its output stays
+        visible until a key is pressed, and CommandError is raised.
         """
         child = started(command, env, process_group=0)
         self._to_foreground(child.pid)
@@ -162,57 +170,66 @@ class TerminalDevice:
         self.restore_settings()
         failed = child.returncode not in (0, -signal.SIGINT, 128 + signal.SIGINT)
         if failed and not self.ending:
-            words = f"\r\n{command[0]} {how_it_ended(child.returncode)}: press enter to come back "
-            self.say(words.encode("ascii", "replace"))
-            while not (self.ending or select.select([self._inputs], [], [], _CHECK_INTERVAL)[0]):
-                pass
+            notice = f"\r\n{command[0]} {how_it_ended(child.returncode)}: press enter to come back "
+            self.write_if_ready(notice.encode("ascii", "replace"))
+            self._wait_for_key()
         with contextlib.suppress(termios.error):
-            termios.tcflush(self._inputs, termios.TCIFLUSH)  # none of it is for the app
+            # What was typed is not for the app.
+            termios.tcflush(self._input_fd, termios.TCIFLUSH)
         if failed:
             raise CommandError(how_it_ended(child.returncode))
 
+    def _wait_for_key(self) -> None:
+        """Wait until the terminal has input, or the app is about to end."""
+        while not self.ending:
+            readable, _, _ = select.select([self._input_fd], [], [], _CHECK_INTERVAL)
+            if readable:
+                return
+
     def _to_foreground(self, group: int) -> None:
-        """Make a process group the foreground, and continue it if it was stopped."""
+        """Put a process group in the foreground, and continue it if it was stopped."""
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTTOU})
         with contextlib.suppress(OSError):
-            os.tcsetpgrp(self._inputs, group)
+            os.tcsetpgrp(self._input_fd, group)
             os.killpg(group, signal.SIGCONT)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
-    def tidy(self) -> None:
-        """Turn off the modes that Textual leaves on. Never blocks: what is not taken is dropped."""
-        if self.in_foreground():
-            self.say(_TIDY)
+    def reset_modes(self) -> None:
+        """Turn off the modes that Textual leaves on, unless the terminal would block."""
+        if self.is_in_foreground():
+            self.write_if_ready(_RESET_MODES)
 
-    def say(self, what: bytes) -> None:
-        """Write to the terminal, if it does not block."""
-        if self._own is not None:
+    def write_if_ready(self, data: bytes) -> None:
+        """Write to the terminal; what it does not accept at once is dropped."""
+        if self._own_fd is not None:
             with contextlib.suppress(OSError):
-                os.write(self._own, what)
+                os.write(self._own_fd, data)
 
     def leave_by_force(self, seconds: float) -> None:
-        """Leave the full screen even if a writer hangs: output that waits is discarded.
+        """Leave the full screen even if another thread hangs in a write: queued output is
+        discarded.
 
-        For a process that ends right afterwards: nothing written to standard output or error
-        reaches the terminal any more. Takes at most about `seconds`. If the terminal takes nothing
-        in that time, a child process goes on trying for a few seconds after this one has ended,
-        because its writes hold the terminal's lock.
+        For a process that ends right afterwards: nothing that it writes to standard output or error
+        reaches the terminal any more. Takes at most about `seconds`. If the terminal accepts
+        nothing in that time, a child process tries again for a few seconds after this process has
+        ended, because until then the hung write holds the lock of the terminal.
         """
-        if self._own is None or not self.in_foreground():
+        if self._own_fd is None or not self.is_in_foreground():
             return
-        # Later writes go nowhere; one that hangs ends when its bytes are discarded below.
+        # Later writes go to /dev/null. One that hangs ends when its bytes are discarded below.
         nowhere = os.open(os.devnull, os.O_WRONLY)
-        for descriptor in {self._shared, 1, 2}:
-            if _only_tty(descriptor) is not None:
+        for descriptor in {self._drawing_fd, 1, 2}:
+            if _fd_of_terminal(descriptor) is not None:
                 os.dup2(nowhere, descriptor)
-        leave = _LEAVE
-        if self.titled:
+        leave = _LEAVE_FULL_SCREEN
+        if self.shows_app_title:
             leave += POP_TITLE.encode()
-        rest = self._offer(leave, time.monotonic() + seconds)
+        rest = self._write_until(leave, time.monotonic() + seconds)
         if not rest:
             return
-        alive, held = os.pipe()
-        # The end of the session leader sends SIGHUP to the whole foreground group, at once.
+        # The child reads from the pipe until this process, which has the other end, has ended.
+        read_end, write_end = os.pipe()
+        # When a session leader ends, the kernel sends SIGHUP to the whole foreground group.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
         with warnings.catch_warnings():
             # Python 3.12 warns of a fork in a process with threads. The child only makes system
@@ -223,26 +240,26 @@ class TerminalDevice:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
             return
         try:
-            os.close(held)
-            os.read(alive, 1)  # until this process is gone
-            self._offer(rest, time.monotonic() + _CHILD_SECONDS)
+            os.close(write_end)
+            os.read(read_end, 1)
+            self._write_until(rest, time.monotonic() + _CHILD_SECONDS)
         finally:
             os._exit(0)
 
-    def _offer(self, data: bytes, end: float) -> bytes:
-        """Write until a time without blocking, and discard what waits in the queue before it.
+    def _write_until(self, data: bytes, end: float) -> bytes:
+        """Discard the output queue, then write without blocking until the time `end` (monotonic).
 
         Returns what could not be written.
         """
-        own = self._own
+        own = self._own_fd
         assert own is not None
         whole = data
         while data and time.monotonic() < end:
             if data is whole:
                 with contextlib.suppress(termios.error):
                     termios.tcflush(own, termios.TCOFLUSH)
-                    # Stopping and starting output wakes a writer that hangs, which flushing does
-                    # not (Linux 6); it fills the room that came free, and releases the terminal.
+                    # Stopping and starting output wakes a hung writer, which flushing does not
+                    # (Linux 6). It fills the space that is free now, and releases the terminal.
                     termios.tcflow(own, termios.TCOOFF)
                     termios.tcflow(own, termios.TCOON)
             try:
@@ -254,20 +271,22 @@ class TerminalDevice:
         return data
 
 
-def _canvas() -> Any:
-    """The stream that the picture goes to.
+def _drawing_stream() -> Any:
+    """Return the stream to draw on.
 
-    Standard error, as in Textual, or standard output if that is redirected (`2>log`).
+    That is standard error, as in Textual, or standard output if standard error is redirected.
     """
     error = sys.__stderr__
-    if _only_tty(_fileno(error, 2)) is not None:
+    if _fd_of_terminal(_fileno(error, 2)) is not None:
         return error
     return sys.__stdout__ or error
 
 
-def _only_tty(descriptor: int) -> int | None:
-    """The descriptor, or None if it is no terminal."""
-    return descriptor if os.isatty(descriptor) else None
+def _fd_of_terminal(descriptor: int) -> int | None:
+    """Return the descriptor if it is that of a terminal, else None."""
+    if os.isatty(descriptor):
+        return descriptor
+    return None
 
 
 def _fileno(stream: Any, default: int) -> int:

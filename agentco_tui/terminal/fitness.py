@@ -1,7 +1,8 @@
-"""Whether this terminal can show the dashboard, and how: refusal, ASCII, colours, size.
+"""Finds out what the terminal can show: whether the dashboard can run, ASCII only, colours, size.
 
-Nothing here imports Textual, so that it can be checked before that takes time, also by the command
-`agentco-tui doctor`, which finds the causes of problems.
+`check_terminal` returns a `Fitness`, which `doctor` shows too; `prepare_output` then makes this
+process write only what the terminal can show. Textual is not imported, so that the dashboard can
+refuse to start before that takes time.
 """
 
 from __future__ import annotations
@@ -35,20 +36,20 @@ _TRUE_COLOUR_TERMINALS: Final = (
 )
 """Terminals that have true colour even if COLORTERM is not set, by the beginning of TERM."""
 _TRUE_COLOUR: Final = 16_777_216
-SYSTEMS: Final = {16: "standard", 256: "256", _TRUE_COLOUR: "truecolor"}
-"""The values of TEXTUAL_COLOR_SYSTEM, by number of colours."""
-SIXTEEN_THEMES: Final = {
+COLOUR_SYSTEMS: Final = {16: "standard", 256: "256", _TRUE_COLOUR: "truecolor"}
+"""The values of the environment variable TEXTUAL_COLOR_SYSTEM, by number of colours."""
+THEMES_FOR_16_COLOURS: Final = {
     **dict.fromkeys((None, "agentco-dark", "agentco-contrast"), "ansi-dark"),
     "agentco-light": "ansi-light",
 }
-"""Themes that replace others if there are 16 colours: these use the terminal's own colours."""
-HANDLER: Final = "agentco-ascii"
-"""Name of an encoding error handler that writes ASCII of the same width for a character that the
-encoding lacks. Python's own writes `\\u2502`: six cells instead of one, which shifts the row."""
+"""The themes for 16 colours, which use the terminal's own, by the theme that they replace."""
+ASCII_ERROR_HANDLER: Final = "agentco-ascii"
+"""Name of the codec error handler that writes ASCII of the same width for a character that the
+encoding lacks. Python's "backslashreplace" would write `\\u2502`: six cells instead of one."""
 
 
 class Fitness(msgspec.Struct, frozen=True):
-    """What the terminal can do."""
+    """What the terminal can show."""
 
     refusal: str | None
     """Why the dashboard cannot run here, as a sentence for the user; None if it can."""
@@ -61,10 +62,10 @@ class Fitness(msgspec.Struct, frozen=True):
     term: str
     """The environment variable TERM."""
     encoding: str
-    """Of the stream that the picture goes to."""
+    """The encoding of the stream that the dashboard is drawn on."""
 
 
-def check(
+def check_terminal(
     environ: Mapping[str, str] = os.environ,
     stdin: TextIO | None = sys.__stdin__,
     stdout: TextIO | None = sys.__stdout__,
@@ -72,20 +73,24 @@ def check(
 ) -> Fitness:
     """Examine the environment and the three streams (None: closed), without changing anything."""
     term = environ.get("TERM", "")
-    canvas = stderr if _is_terminal(stderr) else stdout
-    encoding = (canvas.encoding if canvas else None) or "ascii"
+    drawn_on = stdout
+    if _is_terminal(stderr):
+        drawn_on = stderr  # as Textual does
+    encoding = "ascii"
+    if drawn_on is not None and drawn_on.encoding:
+        encoding = drawn_on.encoding
     columns, rows = shutil.get_terminal_size()
-    as_set = environ  # the variables as the user set them
-    coerced = environ.get("LC_CTYPE", "").lower() in {"c.utf-8", "c.utf8", "utf-8"}
-    if coerced and environ.get("LANG") in {"C", "POSIX"}:
-        # For LANG=C, Python adds LC_CTYPE=C.UTF-8 (PEP 538).
-        as_set = {name: value for name, value in environ.items() if name != "LC_CTYPE"}
+    user_environ = environ
+    is_utf8_ctype = environ.get("LC_CTYPE", "").lower() in {"c.utf-8", "c.utf8", "utf-8"}
+    if is_utf8_ctype and environ.get("LANG") in {"C", "POSIX"}:
+        # For LANG=C, Python itself sets LC_CTYPE=C.UTF-8 (PEP 538).
+        user_environ = {name: value for name, value in environ.items() if name != "LC_CTYPE"}
     refusal = _refusal(term, stdin, stdout)
     if refusal is not None:
         refusal += "; `agentco-tui --plain` and `status` work without"
     return Fitness(
         refusal=refusal,
-        ascii=needs_ascii(encoding, as_set),
+        ascii=needs_ascii(encoding, user_environ),
         colours=_colours(term.lower(), environ),
         columns=columns,
         rows=rows,
@@ -100,27 +105,30 @@ def _refusal(term: str, stdin: TextIO | None, stdout: TextIO | None) -> str | No
     if not _is_terminal(stdin):
         return "the dashboard needs a terminal on standard input, for the keys"
     if term.lower() in _NO_SCREEN:
-        subject = f"TERM={term} says that this terminal" if term else "TERM is not set: it"
-        return f"{subject} can't draw a screen"
+        if not term:
+            return "TERM is not set: it can't draw a screen"
+        return f"TERM={term} says that this terminal can't draw a screen"
     return None
 
 
-def prepare(fitness: Fitness, environ: MutableMapping[str, str] = os.environ) -> None:
+def prepare_output(fitness: Fitness, environ: MutableMapping[str, str] = os.environ) -> None:
     """Make this process write only what the terminal can show. Call it before Textual is imported.
 
-    In ASCII the streams get that encoding with `ascii_for` for the rest, so that Textual's
-    own borders and scroll bars come out as `|`, `-`, `+` and `#` and rows keep their width.
+    In ASCII mode, the streams encode other characters by `ascii_for`, so that Textual's borders and
+    scroll bars become `|`, `-`, `+` and `#`, and rows keep their width.
     """
+    encoding = None  # unchanged
     if fitness.ascii:
-        use_ascii()  # the program draws its own signs in ASCII from now on
+        use_ascii()
+        encoding = "ascii"
     for stream in (sys.__stdout__, sys.__stderr__):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(encoding="ascii" if fitness.ascii else None, errors=HANDLER)
+            stream.reconfigure(encoding=encoding, errors=ASCII_ERROR_HANDLER)
     if fitness.colours != _TRUE_COLOUR:
         environ.pop("COLORTERM", None)
-    if environ.get("TEXTUAL_COLOR_SYSTEM") not in SYSTEMS.values():
+    if environ.get("TEXTUAL_COLOR_SYSTEM") not in COLOUR_SYSTEMS.values():
         # Textual raises KeyError for an unknown value.
-        environ["TEXTUAL_COLOR_SYSTEM"] = SYSTEMS.get(fitness.colours, "standard")
+        environ["TEXTUAL_COLOR_SYSTEM"] = COLOUR_SYSTEMS.get(fitness.colours, "standard")
 
 
 def _is_terminal(stream: TextIO | None) -> bool:
@@ -131,49 +139,58 @@ def _is_terminal(stream: TextIO | None) -> bool:
 
 
 def _colours(term: str, environ: Mapping[str, str]) -> int:
-    """How many colours the terminal has.
+    """Return how many colours the terminal has: 0, 16, 256 or 16,777,216.
 
-    The environment may describe another terminal: COLORTERM survives sudo, su and GNU screen, and
-    is not sent over SSH.
+    COLORTERM may be that of another terminal, because sudo, su and GNU screen keep it; SSH does not
+    send it.
     """
     if term in _NO_SCREEN or environ.get("NO_COLOR") is not None:
         return 0
-    for colours, system in SYSTEMS.items():
+    for colours, system in COLOUR_SYSTEMS.items():
         if environ.get("TEXTUAL_COLOR_SYSTEM") == system:
             return colours
     if term.startswith(_SIXTEEN_COLOURS):
         return 16
     in_tmux = "TMUX" in environ and term.startswith(("tmux", "screen"))
-    in_screen = "STY" in environ and not in_tmux  # screen 4 takes true colours for dim and reverse
+    # GNU screen 4 mistakes true colours for dim and reverse.
+    in_screen = "STY" in environ and not in_tmux
     is_declared = environ.get("COLORTERM", "").strip().lower() in {"truecolor", "24bit"}
     is_known = term.startswith(_TRUE_COLOUR_TERMINALS) or term.endswith("direct")
-    # tmux converts true colours for the terminal it runs in, better than could be done here.
+    # tmux converts true colours well for the terminal in which it runs.
     if in_tmux or is_known or (is_declared and not in_screen):
         return _TRUE_COLOUR
-    return 256 if term.endswith("256color") else 16
+    if term.endswith("256color"):
+        return 256
+    return 16
 
 
 def ascii_for(character: str) -> str:
-    """ASCII of the same width for a character: `e` for `é`, `|` for `│`, `?` for an unknown one."""
+    """Return ASCII of a character's width: `e` for `é`, `|` for `│`, `?` for an unknown one."""
     name = unicodedata.name(character, "")
     if name.startswith("BOX DRAWINGS"):
         if " AND " in name or "DIAGONAL" in name:
             return "+"
-        return "-" if re.search("HORIZONTAL|LEFT|RIGHT", name) else "|"
+        if re.search("HORIZONTAL|LEFT|RIGHT", name):
+            return "-"
+        return "|"
     if name.endswith(" BLOCK"):
         if re.search("LEFT|RIGHT", name):
             return "|"
-        return "-" if "EIGHTH" in name else "#"
+        if "EIGHTH" in name:
+            return "-"
+        return "#"
     width = cell_width(character)
-    near = nearest_ascii(character)
-    return near if len(near) == width else "?" * width
+    replacement = nearest_ascii(character)
+    if len(replacement) != width:
+        return "?" * width
+    return replacement
 
 
-def _replaced(error: UnicodeError) -> tuple[str, int]:
+def _encode_in_ascii(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
     missing = error.object[error.start : error.end]
     return "".join(map(ascii_for, missing)), error.end
 
 
-codecs.register_error(HANDLER, _replaced)
+codecs.register_error(ASCII_ERROR_HANDLER, _encode_in_ascii)

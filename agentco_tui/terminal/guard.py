@@ -1,7 +1,8 @@
-"""Runs a Textual app and restores the terminal however it ends: signals, hang-ups, errors.
+"""Runs a Textual app, and restores the terminal however it ends: by a signal, a hang-up, an error.
 
-`TerminalDevice` saves and restores the terminal's settings. `guarded` makes a subclass of the app's
-driver class that works with this device, and `in_loop` calls a function in an event loop from any
+A *hang-up* is the loss of the terminal: its window was closed, or the SSH session ended. The
+terminal itself is a `TerminalDevice`. `guarded` replaces Textual's terminal driver by one that
+tells the device when it takes the screen, and `in_loop` calls a function in the event loop's
 thread.
 """
 
@@ -29,21 +30,21 @@ from agentco_tui.terminal import crash as crash_report
 from agentco_tui.terminal.device import TerminalDevice
 from agentco_tui.textual_patches.driver import guarded, in_loop
 
-DEADLINE: Final = 0.6
-"""Seconds that the app has to end after a signal or a hang-up."""
-LINGER: Final = 3.0
+END_SECONDS: Final = 0.6
+"""Seconds that the app has to end after a signal or a hang-up, before it is ended by force."""
+LINGER_SECONDS: Final = 3.0
 """Seconds that a thread may keep the process alive after the app has ended."""
-RESTORING: Final = 0.15
-"""Seconds given to a terminal that takes no output, before it is left to a child process."""
+RESTORE_SECONDS: Final = 0.15
+"""Seconds given to a terminal that accepts no output, before a child process takes over."""
 ON_END_SECONDS: Final = 0.1
 """Seconds given to `on_end` when the process is ended by force."""
-KERNEL_DEADLINE: Final = 0.35
+KERNEL_SECONDS: Final = 0.35
 """Seconds after which the kernel ends the process, if ending it by force hangs."""
 CHECK_INTERVAL: Final = 0.5
 """Seconds between checks of a terminal that cannot be polled (macOS)."""
 
 ENDING_SIGNALS: Final = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
-_OTHER_SIGNALS: Final = (
+_FORWARDED_SIGNALS: Final = (
     *(signal.SIGTSTP, signal.SIGCONT, signal.SIGWINCH),
     *(signal.SIGTTIN, signal.SIGTTOU),
 )
@@ -51,10 +52,10 @@ _WRITER_THREAD: Final = "textual-output"
 """The name of Textual's thread that writes to the terminal."""
 
 # Bytes in the pipe to the guard's thread, in addition to the numbers of signals.
-_NUDGE: Final = b"\xff"
-"""Look at the deadline again."""
-_DONE: Final = b"\xfe"
-"""End the thread."""
+_DEADLINE_CHANGED: Final = b"\xff"
+"""`_deadline` is another one now."""
+_END_THREAD: Final = b"\xfe"
+"""The guard's thread must end."""
 
 _log = logging.getLogger(__name__)
 
@@ -84,26 +85,28 @@ class TerminalGuard:
         self._crash_folder = crash_folder
         self._redact = redact
         self._on_end = on_end
+        self._on_end_lock = threading.Lock()
+        """Taken by the thread that calls `on_end`, and never released."""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._device = TerminalDevice()
         self._errors: list[BaseException] = []
         self._console = io.StringIO()
-        """What Textual prints in the case of an error."""
+        """What Textual prints about an error."""
         self._code: int | None = None
-        """The exit code after a signal, a hang-up or a lost writer; None if there was none."""
+        """The exit code that a signal or a hang-up determined."""
         self._deadline: float | None = None
-        """When the process is ended by force, by the monotonic clock."""
+        """When the process is ended by force, in monotonic time."""
         self._writer_lost = False
-        """Whether Textual's writing thread has died."""
-        self._settling = threading.Lock()
-        """Held, and never released, by the thread that restores the terminal."""
-        self._settled = threading.Event()
-        self._ended = threading.Lock()
-        """Held by the thread that calls `on_end`."""
+        """Whether the thread that writes to the terminal has died."""
+        self._restoring_lock = threading.Lock()
+        """Taken by the thread that restores the terminal, and never released."""
+        self._is_restored = threading.Event()
         self._wake_read, self._wake_write = os.pipe()
         os.set_blocking(self._wake_write, False)
-        self._thread = threading.Thread(target=self._watch, name="terminal-guard", daemon=True)
-        numbers = (*ENDING_SIGNALS, *_OTHER_SIGNALS)
+        self._thread = threading.Thread(
+            target=self._watch_terminal, name="terminal-guard", daemon=True
+        )
+        numbers = (*ENDING_SIGNALS, *_FORWARDED_SIGNALS)
         self._handlers = {number: signal.getsignal(number) for number in numbers}
 
     def run(self) -> int:
@@ -114,7 +117,7 @@ class TerminalGuard:
         happened and where the report is.
 
         Call it in the main thread, and `close` afterwards, or end the process soon: after a signal
-        the process is ended by force within `DEADLINE`, wherever it is then.
+        the process is ended by force within `END_SECONDS`, wherever it is then.
         """
         app = self._app
         # Textual prints its report, with all local variables, to this console.
@@ -126,7 +129,7 @@ class TerminalGuard:
                 signal.signal(number, self._on_signal)
         signal.set_wakeup_fd(self._wake_write, warn_on_full_buffer=False)
         # Errors in threads and finalisers are logged, because a traceback would spoil the screen.
-        threading.excepthook = self._thread_died
+        threading.excepthook = self._on_thread_error
         sys.unraisablehook = lambda args: self._log_error(
             args.err_msg or "an error while clearing away", args.exc_value
         )
@@ -141,7 +144,7 @@ class TerminalGuard:
         except BaseException as error:
             self._errors.append(error)
         finally:
-            self._settle()
+            self._restore_once()
         self._call_on_end()
         if self._code is not None:
             # The deadline stays: a thread that cannot be stopped may keep the interpreter alive.
@@ -160,7 +163,7 @@ class TerminalGuard:
         sys.unraisablehook = sys.__unraisablehook__
         for number, handler in self._handlers.items():
             signal.signal(number, handler)
-        self._wake(_DONE)
+        self._wake(_END_THREAD)
         self._thread.join()
         for descriptor in (self._wake_read, self._wake_write):
             os.close(descriptor)
@@ -182,40 +185,43 @@ class TerminalGuard:
                 self._errors.insert(0, error)
                 self._console = io.StringIO()
             if self._device.is_hung_up():
-                self._end(128 + signal.SIGHUP)
-            self._settle()
+                self._request_end(128 + signal.SIGHUP)
+            self._restore_once()
             if self._code is None:
-                self._deadline = time.monotonic() + LINGER
-                self._wake(_NUDGE)
+                self._deadline = time.monotonic() + LINGER_SECONDS
+                self._wake(_DEADLINE_CHANGED)
         return 1 if self._errors else self._app.return_code or 0
 
-    def _settle(self) -> None:
+    def _restore_once(self) -> None:
         """Restore the terminal, and report a crash. A second call does nothing."""
-        if self._settled.is_set():
+        if self._is_restored.is_set():
             return
-        # If the guard's thread does it, that thread ends the process, and this one must wait.
-        self._settling.acquire()
+        # If the guard's thread has the lock, it ends the process, and this thread must wait.
+        self._restoring_lock.acquire()
         try:
-            self._leave(stuck=False)
+            self._restore_terminal(stuck=False)
         finally:
-            self._settled.set()
+            self._is_restored.set()
 
-    def _leave(self, *, stuck: bool) -> None:
-        """Restore the terminal, and report a crash in a way that reaches the user."""
+    def _restore_terminal(self, *, stuck: bool) -> None:
+        """Restore the terminal, and report a crash to the user.
+
+        `stuck` says that the terminal does not accept output.
+        """
         device = self._device
         by_force = stuck or device.full_screen or self._writer_lost
         if by_force:
-            device.leave_by_force(RESTORING)
+            device.leave_by_force(RESTORE_SECONDS)
         device.restore_settings()
-        device.tidy()
-        words = self._console.getvalue()
-        # After a hang-up every part of Textual fails; that is no error in the program.
-        if not (self._errors or words) or device.is_hung_up():
+        device.reset_modes()
+        message = self._console.getvalue()
+        # After a hang-up every part of Textual fails, which is no defect of the program.
+        if not (self._errors or message) or device.is_hung_up():
             return
-        crash = crash_report.Crash(tuple(self._errors), words)
-        self._errors = self._errors or [RuntimeError(words)]
+        crash = crash_report.Crash(tuple(self._errors), message)
+        self._errors = self._errors or [RuntimeError(message)]
         try:
-            path = crash_report.write(crash, self._crash_folder(), self._redact)
+            path = crash_report.write_report(crash, self._crash_folder(), self._redact)
             where = f"the report, without the key, is in {path}"
         except Exception as error:
             reason = getattr(error, "strerror", None) or type(error).__name__
@@ -223,13 +229,13 @@ class TerminalGuard:
         text = f"agentco-tui: stopped by an error: {crash.summary()}\n{where}\n"
         with contextlib.suppress(OSError):
             if by_force:
-                device.say(text.encode("ascii", "replace"))
+                device.write_if_ready(text.encode("ascii", "replace"))
             elif sys.__stderr__ is not None:
                 sys.__stderr__.write(text)
                 sys.__stderr__.flush()
 
     def _call_on_end(self) -> None:
-        if self._on_end is None or not self._ended.acquire(blocking=False):
+        if self._on_end is None or not self._on_end_lock.acquire(blocking=False):
             return
         try:
             self._on_end()
@@ -243,25 +249,28 @@ class TerminalGuard:
         signal.signal(signal.SIGTTOU, signal.SIG_IGN)
         self._wake(bytes([number]))
 
-    def _thread_died(self, args: threading.ExceptHookArgs) -> None:
-        name = args.thread.name if args.thread else "a thread"
+    def _on_thread_error(self, args: threading.ExceptHookArgs) -> None:
+        name = "a thread"
+        if args.thread is not None:
+            name = args.thread.name
         self._log_error(f"{name} ended with an error", args.exc_value)
         if name == _WRITER_THREAD and args.exc_value and not self._device.is_hung_up():
             # Without its writing thread, the app paints into a queue until that is full, and hangs.
             self._errors.append(args.exc_value)
             self._writer_lost = True
-            self._end(1)
+            self._request_end(1)
 
     def _log_error(self, message: str, error: BaseException | None) -> None:
-        crash = crash_report.Crash((error,) if error else (), message)
+        errors = () if error is None else (error,)
+        crash = crash_report.Crash(errors, message)
         _log.error("%s", crash.report(self._redact))
 
     # ---- in the guard's thread
 
-    def _watch(self) -> None:
+    def _watch_terminal(self) -> None:
         poller = select.poll()
         poller.register(self._wake_read, select.POLLIN)
-        watched = self._device.watched
+        watched = self._device.watched_fd
         if watched is not None:
             poller.register(watched, 0)
         # Whether the terminal cannot be polled, and is checked at intervals instead.
@@ -270,59 +279,61 @@ class TerminalGuard:
             for descriptor, event in poller.poll(self._poll_timeout(is_checking)):
                 if descriptor == self._wake_read:
                     received = os.read(self._wake_read, 256)
-                    self._take_signals(received)
-                    if _DONE in received and self._code is None:
+                    self._handle_signals(received)
+                    if _END_THREAD in received and self._code is None:
                         return
                 elif event & select.POLLNVAL and not is_checking:
                     is_checking = True
                     poller.unregister(descriptor)
                 else:
                     poller.unregister(descriptor)
-                    self._end(128 + signal.SIGHUP)
+                    self._request_end(128 + signal.SIGHUP)
             if is_checking and self._device.is_lost():
                 is_checking = False
-                self._end(128 + signal.SIGHUP)
+                self._request_end(128 + signal.SIGHUP)
             deadline = self._deadline
             if deadline is not None and time.monotonic() >= deadline:
                 self._end_by_force()
 
     def _poll_timeout(self, is_checking: bool) -> float | None:
-        """Milliseconds to wait for an event at most; None: until there is one."""
+        """Return the milliseconds to wait for an event; None to wait until there is one."""
         deadline = self._deadline
         if deadline is not None:
             return max(0.0, deadline - time.monotonic()) * 1000 + 1
-        return CHECK_INTERVAL * 1000 if is_checking else None
+        if is_checking:
+            return CHECK_INTERVAL * 1000
+        return None
 
-    def _take_signals(self, numbers: bytes) -> None:
+    def _handle_signals(self, numbers: bytes) -> None:
         for number in numbers:
             if number in ENDING_SIGNALS:
-                self._end(128 + number)
-            elif number in _OTHER_SIGNALS and self._loop is not None:
+                self._request_end(128 + number)
+            elif number in _FORWARDED_SIGNALS and self._loop is not None:
                 # If the kernel gave it to another thread, the main thread would sleep on and not
                 # run its handler, because the descriptor that wakes its loop is ours.
                 in_loop(self._loop, lambda: None)
 
-    def _end(self, code: int) -> None:
+    def _request_end(self, code: int) -> None:
         """Ask the app to end with this code, and set the deadline. Only the first call counts."""
         if self._code is not None:
             return
         self._code = code
         self._device.ending = True
-        self._deadline = time.monotonic() + DEADLINE
+        self._deadline = time.monotonic() + END_SECONDS
         if self._loop is not None:
             in_loop(self._loop, lambda: self._app.exit(return_code=code))
-        self._wake(_NUDGE)
+        self._wake(_DEADLINE_CHANGED)
 
     def _end_by_force(self) -> Never:
         # The last resort: the kernel's default action for this signal ends the process.
-        signal.setitimer(signal.ITIMER_REAL, KERNEL_DEADLINE)
-        last_words = threading.Thread(target=self._call_on_end, daemon=True)
-        last_words.start()
-        if self._settling.acquire(blocking=False):
-            self._leave(stuck=not self._device.writable())
+        signal.setitimer(signal.ITIMER_REAL, KERNEL_SECONDS)
+        on_end_thread = threading.Thread(target=self._call_on_end, daemon=True)
+        on_end_thread.start()
+        if self._restoring_lock.acquire(blocking=False):
+            self._restore_terminal(stuck=not self._device.is_writable())
         else:
-            self._settled.wait(RESTORING)
-        last_words.join(ON_END_SECONDS)
+            self._is_restored.wait(RESTORE_SECONDS)
+        on_end_thread.join(ON_END_SECONDS)
         code = self._code
         if code is None:
             code = 1 if self._errors else self._app.return_code or 0

@@ -1,8 +1,10 @@
-"""Detects a slow line to the terminal by the time that writes to it take.
+"""Detects a slow line to the terminal (over SSH) by the time that writes to it take.
+
+The driver writes through a `TimedFile`; the app asks `SPEED` about once a second, and paints less
+while the line is slow.
 
 A write to a terminal on a slow or stalled line blocks once the buffers on the way are full. The
-driver writes in its own thread, so nothing else notices until its queue is full, too. On a slow
-line the app paints less.
+driver writes in a separate thread, so nothing else notices until the queue to it is full, too.
 """
 
 from __future__ import annotations
@@ -13,16 +15,16 @@ from typing import IO, Any, Final, TypeVar
 
 T = TypeVar("T")
 
-LONG: Final = 0.25
-"""Seconds: a longer write is a sign of a slow line."""
-HANG: Final = 1.0
-"""Seconds: a write that takes as long makes the line slow at once."""
-QUICK: Final = 0.05
-"""Seconds: a shorter write is a sign of a quick line."""
-SLOW_TO_BEGIN: Final = 2
-"""Checks in a row with a long write after which the line is slow, and less is painted."""
-QUICK_TO_END: Final = 20
-"""Checks in a row with quick writes only after which the line is no longer slow."""
+LONG_WRITE: Final = 0.25
+"""Seconds; a longer write is a sign of a slow line."""
+HUNG_WRITE: Final = 1.0
+"""Seconds; after one write of this length the line counts as slow at once."""
+QUICK_WRITE: Final = 0.05
+"""Seconds; a shorter write is a sign of a quick line."""
+SLOW_CHECKS: Final = 2
+"""After so many checks in a row with a long write, the line counts as slow."""
+QUICK_CHECKS: Final = 20
+"""After so many checks in a row with quick writes only, it does no longer."""
 
 
 class LineSpeed:
@@ -31,14 +33,14 @@ class LineSpeed:
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock
         self._began: float | None = None
-        """When the write that is under way began."""
+        """When the current write began; None if there is none."""
         self._longest: float | None = None
         self.slow = False
         self._in_a_row = 0
-        """Checks in a row that speak against `slow`."""
+        """Consecutive checks that contradict `slow`."""
 
-    def time(self, work: Callable[..., T], *arguments: str) -> T:
-        """Call a function that writes, in the writing thread, and return its result."""
+    def time_write(self, work: Callable[..., T], *arguments: str) -> T:
+        """Call a function that writes to the terminal, in the writing thread; return its result."""
         began = self._clock()
         self._began = began
         try:
@@ -48,9 +50,9 @@ class LineSpeed:
             self._began = None
 
     def longest_write(self) -> float | None:
-        """Seconds of the longest write since the last call, one that still hangs included.
+        """Return the seconds of the longest write since the last call; None if there was none.
 
-        None if nothing was written.
+        A write that has not ended is included.
         """
         longest = self._longest
         self._longest = None
@@ -60,38 +62,42 @@ class LineSpeed:
         return longest
 
     def update(self, longest: float | None) -> bool:
-        """Take the longest write since the last check, and return whether the line is slow.
+        """Set `slow` by the seconds of the longest write since the last check, and return it.
 
-        The answer does not change at every hiccup.
+        One slow or quick write is usually not enough to change it.
         """
         if longest is None:
             return self.slow
+        contradicts = longest > LONG_WRITE
+        checks_needed = SLOW_CHECKS
         if self.slow:
-            self._in_a_row = self._in_a_row + 1 if longest < QUICK else 0
-            is_change = self._in_a_row >= QUICK_TO_END
+            contradicts = longest < QUICK_WRITE
+            checks_needed = QUICK_CHECKS
+        if contradicts:
+            self._in_a_row += 1
         else:
-            self._in_a_row = self._in_a_row + 1 if longest > LONG else 0
-            # A hang is no hiccup, and while the queue was full there could be no check.
-            is_change = longest >= HANG or self._in_a_row >= SLOW_TO_BEGIN
-        if is_change:
+            self._in_a_row = 0
+        # While the queue to the writing thread is full, no check runs: one hung write is enough.
+        is_hung = not self.slow and longest >= HUNG_WRITE
+        if is_hung or self._in_a_row >= checks_needed:
             self.slow = not self.slow
             self._in_a_row = 0
         return self.slow
 
 
 class TimedFile:
-    """A stream to the terminal whose writes are timed; all else is passed on to the stream."""
+    """A text stream to the terminal whose writes are timed; otherwise the same as the stream."""
 
     def __init__(self, file: IO[str], speed: LineSpeed) -> None:
         self._file = file
         self._speed = speed
 
     def write(self, text: str) -> int:
-        return self._speed.time(self._file.write, text)
+        return self._speed.time_write(self._file.write, text)
 
     def flush(self) -> None:
-        """Flush: a stream that buffers blocks here."""
-        self._speed.time(self._file.flush)
+        """Flush the stream; one that buffers blocks here, and not in `write`."""
+        self._speed.time_write(self._file.flush)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._file, name)

@@ -68,19 +68,19 @@ class ControllingTerminal(Protocol):
     """Whether the app uses the full screen."""
     ending: bool
     """Whether the app is about to end, and must not take the screen again."""
-    titled: bool
+    shows_app_title: bool
     """Whether the terminal's title is the app's."""
 
-    def note_settings(self) -> None:
+    def save_settings(self) -> None:
         """Save the settings, to be restored at the end."""
 
-    def in_foreground(self) -> bool:
+    def is_in_foreground(self) -> bool:
         """Whether this process may use the terminal now."""
 
-    def canvas(self) -> Any:
+    def timed_stream(self) -> Any:
         """The text stream that the picture goes to."""
 
-    def lend(self, command: Sequence[str], env: Mapping[str, str]) -> None:
+    def run_in_foreground(self, command: Sequence[str], env: Mapping[str, str]) -> None:
         """Run a command in the terminal until it ends."""
 
 
@@ -125,7 +125,7 @@ class JobControlDriver(LinuxDriver):
 
     def __init__(self, app: App[Any], **options: Any) -> None:
         super().__init__(app, **options)
-        self._file: Any = self.terminal.canvas()
+        self._file: Any = self.terminal.timed_stream()
         self._started_before = False
         self._loop = asyncio.get_running_loop()
         self._continued = False
@@ -167,11 +167,11 @@ class JobControlDriver(LinuxDriver):
 
     def start_application_mode(self) -> None:
         """Take the screen; called at the start and after each SIGCONT."""
-        while not (self.terminal.in_foreground() or self.terminal.ending):
+        while not (self.terminal.is_in_foreground() or self.terminal.ending):
             # `kill %1` sends SIGTERM and SIGCONT, and another of our threads may get the
             # first while this one acts on the second; stopped now, it would never end.
             time.sleep(GRACE)
-            if not (self.terminal.in_foreground() or self.terminal.ending):
+            if not (self.terminal.is_in_foreground() or self.terminal.ending):
                 os.kill(os.getpid(), signal.SIGSTOP)
         self._continued = False
         if self.terminal.ending:
@@ -179,7 +179,7 @@ class JobControlDriver(LinuxDriver):
         if self.terminal.full_screen:
             self.stop_application_mode()
             self.close()
-        self.terminal.note_settings()
+        self.terminal.save_settings()
         super().start_application_mode()  # type: ignore[no-untyped-call]
         signal.signal(signal.SIGWINCH, lambda *_: in_loop(self._loop, self._tell_size))
         self.terminal.full_screen = True
@@ -197,8 +197,8 @@ class JobControlDriver(LinuxDriver):
 
     def stop_application_mode(self) -> None:
         if self.terminal.full_screen:
-            if self.terminal.titled:
-                self.terminal.titled = False
+            if self.terminal.shows_app_title:
+                self.terminal.shows_app_title = False
                 self.write(osc.POP_TITLE)
             super().stop_application_mode()
             self.terminal.full_screen = False
@@ -207,9 +207,9 @@ class JobControlDriver(LinuxDriver):
         """Show the app's title until the screen is released."""
         text = getattr(self._app, "terminal_title", "")
         if text and self.terminal.full_screen:
-            push = "" if self.terminal.titled else osc.PUSH_TITLE
+            push = "" if self.terminal.shows_app_title else osc.PUSH_TITLE
             self.write(push + osc.title(text, os.environ))
-            self.terminal.titled = True
+            self.terminal.shows_app_title = True
 
     # ---- input and output
 

@@ -102,7 +102,7 @@ class PatchedApp(App[None]):
             return
         driver.suspend_application_mode()
         try:
-            driver.terminal.lend(command, env)
+            driver.terminal.run_in_foreground(command, env)
         except CommandError as error:
             self.notify(safe(f"{name} {error}"), markup=False, severity="warning", timeout=8)
         finally:

@@ -17,7 +17,7 @@ from rich.color import Color
 from rich.console import Console
 from textual.screen import Screen
 
-from agentco_tui.terminal.fitness import SYSTEMS
+from agentco_tui.terminal.fitness import COLOUR_SYSTEMS
 from agentco_tui.text import cell_width
 from agentco_tui.textual_patches.compositor import install_partial_paint
 from tests.screens.harness import Stage
@@ -138,7 +138,7 @@ def written(screen: Screen[object], variant: Variant) -> str:
 
     The terminal's own answers and environment are left out of it.
     """
-    system = SYSTEMS.get(variant.colours, "standard")
+    system = COLOUR_SYSTEMS.get(variant.colours, "standard")
     settings: Any = {"color_system": system, "force_terminal": True, "_environ": {}}
     behind = screen.app._background_screens
     update: Any = screen._compositor.render_update(full=True, screen_stack=behind)

@@ -117,7 +117,7 @@ def raised(message: str) -> BaseException:
 )
 def test_what_looks_like_a_key_is_masked_and_there_are_no_locals(message: str) -> None:
     error = raised(f"{message} \x1b[31mred\x07 \u202e word")
-    text = crash.Crash((error,), words="x\x9b31m").report(str)
+    text = crash.Crash((error,), message="x\x9b31m").report(str)
     assert CANARY not in text
     assert "****" in text
     assert "ValueError" in text
@@ -135,11 +135,11 @@ def test_the_cause_within_a_workers_failure_is_told() -> None:
 
 def test_the_file_is_its_owners_only_and_old_ones_go(tmp_path: Path) -> None:
     folder = tmp_path / "new" / "state"
-    paths = [crash.write(crash.Crash((), f"number {n}"), folder, str) for n in range(23)]
+    paths = [crash.write_report(crash.Crash((), f"number {n}"), folder, str) for n in range(23)]
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    assert sorted(folder.iterdir()) == paths[-crash.KEPT :]
+    assert sorted(folder.iterdir()) == paths[-crash.MOST_REPORTS :]
     (folder / "journal.jsonl").write_text("{}")
-    crash.write(crash.Crash((), "again"), folder, str)
+    crash.write_report(crash.Crash((), "again"), folder, str)
     assert (folder / "journal.jsonl").read_text() == "{}", "other files stay"
     assert stat.S_IMODE(paths[-1].stat().st_mode) == 0o600
     assert "number 22" in paths[-1].read_text()

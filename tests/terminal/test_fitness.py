@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agentco_tui.terminal import fitness
-from agentco_tui.terminal.fitness import HANDLER, ascii_for
+from agentco_tui.terminal.fitness import ASCII_ERROR_HANDLER, ascii_for
 from agentco_tui.text import cell_width
 from tests.terminal.calm import calm
 
@@ -25,7 +25,7 @@ class Stream(io.StringIO):
 def check(environ: Mapping[str, str], encoding: str = "utf-8") -> fitness.Fitness:
     out = Stream()
     out.encoding = encoding
-    return fitness.check(environ, Stream(), Stream(), out)
+    return fitness.check_terminal(environ, Stream(), Stream(), out)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_colours(environ: dict[str, str], colours: int) -> None:
 @pytest.mark.parametrize("said", [None, "", "auto", "many"])
 def test_textual_is_told_what_was_found(said: str | None) -> None:
     environ = {"TERM": "xterm-256color", **({} if said is None else {"TEXTUAL_COLOR_SYSTEM": said})}
-    fitness.prepare(check(environ), environ)
+    fitness.prepare_output(check(environ), environ)
     assert environ["TEXTUAL_COLOR_SYSTEM"] == "256"
 
 
@@ -87,8 +87,8 @@ def test_each_glyph_keeps_its_width() -> None:
     for glyph in glyphs:
         assert len(ascii_for(glyph)) == cell_width(glyph), glyph
         assert ascii_for(glyph).isascii()
-    assert "José ●│…".encode("ascii", HANDLER) == b"Jose *|~"
-    assert "\ud800x".encode("utf-8", HANDLER) in {b"?x", b"x"}
+    assert "José ●│…".encode("ascii", ASCII_ERROR_HANDLER) == b"Jose *|~"
+    assert "\ud800x".encode("utf-8", ASCII_ERROR_HANDLER) in {b"?x", b"x"}
 
 
 @pytest.mark.parametrize(

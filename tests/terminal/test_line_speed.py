@@ -7,9 +7,9 @@ import time
 from pathlib import Path
 
 from agentco_tui.terminal.line_speed import (
-    LONG,
-    QUICK_TO_END,
-    SLOW_TO_BEGIN,
+    LONG_WRITE,
+    QUICK_CHECKS,
+    SLOW_CHECKS,
     LineSpeed,
     TimedFile,
 )
@@ -51,20 +51,20 @@ def test_the_longest_write_is_told_once_and_one_that_hangs_while_it_does() -> No
             told.append(speed.longest_write())
         return told
 
-    assert speed.time(hangs) == [5.0, 7.0]
+    assert speed.time_write(hangs) == [5.0, 7.0]
     assert speed.longest_write() == 7.0
     assert speed.longest_write() is None
 
 
 def test_slow_begins_soon_and_ends_late() -> None:
     verdict = LineSpeed()
-    for took in (LONG * 2, 0.0, LONG * 2, None, 0.01):
+    for took in (LONG_WRITE * 2, 0.0, LONG_WRITE * 2, None, 0.01):
         assert not verdict.update(took), "one hiccup is no slow line"
-    assert [verdict.update(0.5) for _ in range(SLOW_TO_BEGIN)][-1]
+    assert [verdict.update(0.5) for _ in range(SLOW_CHECKS)][-1]
     assert LineSpeed().update(1.5), "a hang counts at once"
-    assert all(verdict.update(0.001) for _ in range(QUICK_TO_END - 1))
+    assert all(verdict.update(0.001) for _ in range(QUICK_CHECKS - 1))
     assert verdict.update(0.2), "neither slow nor quick begins the count anew"
-    assert all(verdict.update(0.001) for _ in range(QUICK_TO_END - 1))
+    assert all(verdict.update(0.001) for _ in range(QUICK_CHECKS - 1))
     assert not verdict.update(0.001)
 
 

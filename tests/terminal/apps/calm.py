@@ -156,11 +156,11 @@ def note_end(folder: Path) -> None:
 def main() -> int:
     folder, what = Path(sys.argv[1]), sys.argv[2:]
     logging.basicConfig(filename=folder / "log")
-    fit = fitness.check()
+    fit = fitness.check_terminal()
     if fit.refusal:
         sys.stderr.write(f"agentco-tui: {fit.refusal}\n")
         return 2
-    fitness.prepare(fit)
+    fitness.prepare_output(fit)
     return guard.TerminalGuard(
         CalmApp(what),
         crash_folder=lambda: folder / "state",
