@@ -103,7 +103,7 @@ def run_dashboard(
             history.close()
 
     try:
-        JobControlDriver.typed = typed  # the first keys that our Textual driver passes on
+        JobControlDriver.typed_before_start = typed  # the first keys for the app
         guard = TerminalGuard(
             app, crash_folder=create_state_folder, redact=workspace.key.redact, on_end=keep
         )

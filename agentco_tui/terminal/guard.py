@@ -1,8 +1,8 @@
 """Runs a Textual app, and restores the terminal however it ends: by a signal, a hang-up, an error.
 
 A *hang-up* is the loss of the terminal: its window was closed, or the SSH session ended. The
-terminal itself is a `TerminalDevice`. `guarded` replaces Textual's terminal driver by one that
-tells the device when it takes the screen, and `in_loop` calls a function in the event loop's
+terminal itself is a `TerminalDevice`. `guarded_driver` replaces Textual's terminal driver by one
+that tells the device when it takes the screen, and `in_loop` calls a function in the event loop's
 thread.
 """
 
@@ -28,7 +28,7 @@ from textual.app import App
 
 from agentco_tui.terminal import crash as crash_report
 from agentco_tui.terminal.device import TerminalDevice
-from agentco_tui.textual_patches.driver import guarded, in_loop
+from agentco_tui.textual_patches.driver import guarded_driver, in_loop
 
 END_SECONDS: Final = 0.6
 """Seconds that the app has to end after a signal or a hang-up, before it is ended by force."""
@@ -122,7 +122,7 @@ class TerminalGuard:
         app = self._app
         # Textual prints its report, with all local variables, to this console.
         app.error_console = Console(file=self._console)
-        app.driver_class = guarded(app.driver_class, self._device)
+        app.driver_class = guarded_driver(app.driver_class, self._device)
         for number in ENDING_SIGNALS:
             # A signal that the parent ignores (nohup, `&` without job control) stays ignored.
             if signal.getsignal(number) != signal.SIG_IGN:

@@ -1,18 +1,18 @@
 """Patches Textual's compositor: writes only the cells to repaint, and loses no Show event.
 
-`PARTIAL_PAINT` and `SHOWN_EVENTS` are the two `Patch` objects: each replaces Textual's methods only
-if its self-test finds them as expected.
+There are two patches (`textual_patches.registry` lists all). Each has a self-test, which tries
+Textual's own code: once Textual has fixed the problem, the patch does not take effect.
 
-Partial paint. `ChopsUpdate.render_segments` writes each line from the left edge of the widget, and
-ends every segment with a reset, so that the next must set both its colours again. For two lines,
-every widget on them is asked for all of its lines (`_get_renders`), and then every container behind
-it. The self-test tries the originals on a small picture: once Textual fixes this, they do not write
-what is expected.
+Partial paint. In a partial update, Textual writes each line from the left edge of the widget, and
+ends every segment with a reset, so that the next segment must set both its colours again
+(`ChopsUpdate.render_segments`; a *chop* is a piece of a line). To repaint two lines, it asks every
+widget on them for all lines of the widget, and then every container behind it (`_get_renders`).
 
-Shown events. For widgets that the new layout has and the previous one had not, Textual sends `Show`
-and `Resize`, and paints them (`reflow`). Between two layouts it may recompute all positions
-(`full_map`), because code asked for a widget's size, and keeps the result as the previous layout: a
-widget that was displayed in between gets no event. Here a layout is compared with the last layout.
+Shown events. Textual sends `Show` and `Resize` to widgets that are in the new layout and were not
+in the previous one, and paints them (`reflow`). If code asks for a widget's size between two
+layouts, Textual recomputes all positions (`full_map`) and treats the result as the previous layout:
+a widget that was displayed in the meantime gets no event. Here a layout is compared with the last
+real one.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from agentco_tui.system.osc import hyperlink
 from agentco_tui.text.memoized import memoized
 from agentco_tui.textual_patches.registry import PARTIAL_PAINT, SHOWN_EVENTS
 
-_NAMES: Final = (
+_ATTRIBUTES: Final = (
     "bold",
     "dim",
     "italic",
@@ -50,74 +50,84 @@ _NAMES: Final = (
     "encircle",
     "overline",
 )
-_ON: Final = (1, 2, 3, 4, 5, 6, 7, 8, 9, 21, 51, 52, 53)
-_OFF: Final = dict(zip(_ON, (22, 22, 23, 24, 25, 25, 27, 28, 29, 24, 54, 54, 55), strict=True))
-"""Rich's attributes with the SGR codes that turn them on and off (ECMA-48 8.3.117)."""
-_SHOW_ON_BLANKS: Final = frozenset({4, 5, 6, 7, 9, 21, 51, 52, 53})
-"""The codes of attributes that can be seen on a blank, such as underline."""
-_RESET: Final = "\x1b[m"
+_CODES_ON: Final = (1, 2, 3, 4, 5, 6, 7, 8, 9, 21, 51, 52, 53)
+_CODES_OFF: Final = dict(
+    zip(_CODES_ON, (22, 22, 23, 24, 25, 25, 27, 28, 29, 24, 54, 54, 55), strict=True)
+)
+"""The SGR codes (ECMA-48 8.3.117) that turn Rich's attributes off, by those that turn them on."""
+_VISIBLE_ON_BLANKS: Final = frozenset({4, 5, 6, 7, 9, 21, 51, 52, 53})
+"""Attributes (by their code) that can be seen on a blank."""
+_RESET_ALL: Final = "\x1b[m"
 
 Rendition = tuple[frozenset[int], str, str]
-"""A style as the terminal knows it: attribute codes, codes of text colour and background."""
-_PLAIN: Final[Rendition] = (frozenset(), "", "")
+"""A style in codes of the terminal: those of attributes, text colour and background colour."""
+_NO_RENDITION: Final[Rendition] = (frozenset(), "", "")
 
 
 @memoized(4_096)
 def _rendition(style: Style, system: ColorSystem) -> Rendition:
-    """A style in a terminal with these colours."""
-    attributes = frozenset(on for name, on in zip(_NAMES, _ON, strict=True) if getattr(style, name))
-    return attributes, _codes(style.color, system, True), _codes(style.bgcolor, system, False)
+    """Return the rendition of a style in a terminal with this colour system."""
+    codes_by_name = zip(_ATTRIBUTES, _CODES_ON, strict=True)
+    attributes = frozenset(code for name, code in codes_by_name if getattr(style, name))
+    color = _color_codes(style.color, system, True)
+    background = _color_codes(style.bgcolor, system, False)
+    return attributes, color, background
 
 
-_LEVELS: Final = (0, 95, 135, 175, 215, 255)
+_CUBE_LEVELS: Final = (0, 95, 135, 175, 215, 255)
 """The levels of red, green and blue in the cube of the 256 colours."""
-_BOUNDARIES: Final = (48, 115, 155, 195, 235)
-"""The least values for which the next level is the nearest."""
+_CUBE_BOUNDARIES: Final = (48, 115, 155, 195, 235)
+"""The smallest values to which the second, third … level is the nearest."""
 
 
-def lowered(color: Color, system: ColorSystem) -> Color:
-    """The nearest colour that the terminal has; of 256, the nearest in the cube and the greys.
+def nearest_color(color: Color, system: ColorSystem) -> Color:
+    """Return the nearest colour that the terminal has; of 256, that of the cube or the greys.
 
-    Rich considers a grey only if there is next to no tint: its dark blue-grey becomes navy.
+    Rich considers the greys only if there is hardly any tint: its dark blue-grey becomes navy.
     """
-    wanted = color.triplet
-    if system is not ColorSystem.EIGHT_BIT or wanted is None:
+    triplet = color.triplet
+    if system is not ColorSystem.EIGHT_BIT or triplet is None:
         return color.downgrade(system)
-    near = [bisect(_BOUNDARIES, value) for value in wanted]
-    grey = min(23, max(0, round((sum(wanted) / 3 - 8) / 10)))
-    if math.dist([8 + 10 * grey] * 3, wanted) < math.dist([_LEVELS[n] for n in near], wanted):
+    red, green, blue = (bisect(_CUBE_BOUNDARIES, value) for value in triplet)
+    cube_color = [_CUBE_LEVELS[index] for index in (red, green, blue)]
+    grey = min(23, max(0, round((sum(triplet) / 3 - 8) / 10)))
+    grey_color = [8 + 10 * grey] * 3
+    if math.dist(grey_color, triplet) < math.dist(cube_color, triplet):
         return Color.from_ansi(232 + grey)
-    return Color.from_ansi(16 + 36 * near[0] + 6 * near[1] + near[2])
+    return Color.from_ansi(16 + 36 * red + 6 * green + blue)
 
 
-def _codes(color: Color | None, system: ColorSystem, foreground: bool) -> str:
-    """The SGR codes of a colour; "" for the terminal's own.
+def _color_codes(color: Color | None, system: ColorSystem, foreground: bool) -> str:
+    """Return the SGR codes of a colour; "" for the terminal's default colour.
 
-    A grey of xterm's ramp (232 is 8, 233 is 18, up to 238) is written by its number, which saves
-    five bytes: Textual's dark background is one.
+    A grey that is one of xterm's 256 colours (number 232 is the grey 8, 233 is 18, up to 238) is
+    written by its number, which saves five bytes: Textual's dark background is one.
     """
     if color is None or color.is_default:
         return ""
-    codes = lowered(color, system).get_ansi_codes(foreground)
-    if len(codes) == 5 and codes[2] == codes[3] == codes[4] and int(codes[4]) in range(8, 239, 10):
-        return f"{codes[0]};5;{232 + int(codes[4]) // 10}"
+    codes = nearest_color(color, system).get_ansi_codes(foreground)
+    # A true colour has the codes 38 (or 48), 2, red, green and blue.
+    if len(codes) == 5 and codes[2] == codes[3] == codes[4]:
+        grey = int(codes[4])
+        if grey in range(8, 239, 10):
+            return f"{codes[0]};5;{232 + grey // 10}"
     return ";".join(codes)
 
 
 @memoized(4_096)
-def _change(before: Rendition, after: Rendition) -> str:
-    """The shortest sequence that changes one rendition into the other."""
+def _rendition_change(before: Rendition, after: Rendition) -> str:
+    """Return the shortest escape sequence that changes one rendition into another."""
     if before == after:
         return ""
-    if after == _PLAIN:
-        return _RESET
+    if after == _NO_RENDITION:
+        return _RESET_ALL
     old_attributes, old_color, old_background = before
     attributes, color, background = after
-    off = {_OFF[on] for on in old_attributes - attributes}
+    off = {_CODES_OFF[on] for on in old_attributes - attributes}
     codes = [str(code) for code in sorted(off)]
-    for on in _ON:
+    for on in _CODES_ON:
         # A code that turns one attribute off may turn another off, too.
-        is_still_on = on in old_attributes and _OFF[on] not in off
+        is_still_on = on in old_attributes and _CODES_OFF[on] not in off
         if on in attributes and not is_still_on:
             codes.append(str(on))
     if old_color != color:
@@ -132,62 +142,78 @@ def _change(before: Rendition, after: Rendition) -> str:
 
 
 def write_strips(placed: Iterable[tuple[int, int, Strip]], console: Console) -> str:
-    """What to write for strips at their positions (x and y), with each change of style once."""
+    """Return what to write for strips at positions (x, y), with each change of style once."""
     system = COLOR_SYSTEMS.get(console.color_system or "", ColorSystem.TRUECOLOR)
     out: list[str] = []
-    now, link = _PLAIN, None
+    current = _NO_RENDITION
+    link: str | None = None
     for x, y, strip in placed:
         out.append(f"\x1b[{y + 1};{x + 1}H" if x else f"\x1b[{y + 1}H")
         for text, style, control in strip:
             if control or not text:
                 out.append(text)
-            else:
-                look = _PLAIN if style is None else _rendition(style, system)
-                if style is not None and style.link != link:
+                continue
+            rendition = _NO_RENDITION
+            if style is not None:
+                rendition = _rendition(style, system)
+                if style.link != link:
                     link = style.link
                     out.append(hyperlink(link))
-                if look is not now:
-                    shows = (look[0] | now[0]) & _SHOW_ON_BLANKS
-                    if look[2] == now[2] and text.isspace() and not shows:
-                        look = now
-                    out.append(_change(now, look))
-                    now = look
-                out.append(text)
-    return "".join(out) + _change(now, _PLAIN) + hyperlink(None) * (link is not None)
+            if rendition is not current and not _is_same_on(text, current, rendition):
+                out.append(_rendition_change(current, rendition))
+                current = rendition
+            out.append(text)
+    out.append(_rendition_change(current, _NO_RENDITION))
+    if link is not None:
+        out.append(hyperlink(None))
+    return "".join(out)
 
 
-def render_chops(update: _compositor.ChopsUpdate, console: Console) -> str:
-    """What to write for a partial update: only the cells of its spans (line, left, right)."""
-    return write_strips(
-        (
-            (max(x, left), y, strip.crop(max(x, left) - x, min(end, right) - x))
-            for y, left, right in update.spans
-            for end, (x, strip) in zip(update.chop_ends[y], update.chops[y].items(), strict=False)
-            if strip is not None and x < right and end > left
-        ),
-        console,
-    )
+def _is_same_on(text: str, current: Rendition, other: Rendition) -> bool:
+    """Return whether a text looks the same in both renditions, because it is blank."""
+    current_attributes, _, current_background = current
+    attributes, _, background = other
+    if background != current_background or not text.isspace():
+        return False
+    return not (attributes | current_attributes) & _VISIBLE_ON_BLANKS
 
 
-def render_layout(update: _compositor.LayoutUpdate, console: Console) -> str:
-    """What to write for a whole layout."""
+def render_partial_update(update: _compositor.ChopsUpdate, console: Console) -> str:
+    """Return what to write for a partial update: only the cells of its spans."""
+    return write_strips(_strips_in_spans(update), console)
+
+
+def _strips_in_spans(update: _compositor.ChopsUpdate) -> Iterator[tuple[int, int, Strip]]:
+    """Yield x, y and strip of each part of a chop that is within a span (y, left, right)."""
+    for y, left, right in update.spans:
+        chops = zip(update.chop_ends[y], update.chops[y].items(), strict=False)
+        for end, (x, strip) in chops:
+            if strip is not None and x < right and end > left:
+                shown_x = max(x, left)
+                shown_end = min(end, right)
+                yield shown_x, y, strip.crop(shown_x - x, shown_end - x)
+
+
+def render_whole_layout(update: _compositor.LayoutUpdate, console: Console) -> str:
+    """Return what to write for a whole layout."""
     x, top, *_ = update.region
     lines = enumerate(update.strips, top)
     return write_strips(((x, y, Strip.join(strips)) for y, strips in lines), console)
 
 
-def renders(
+def visible_renders(
     compositor: _compositor.Compositor, crop: Region | None = None
 ) -> Iterator[tuple[Region, Region, list[Strip]]]:
-    """The widgets on the lines to be repainted, from front to back, until everything is covered.
+    """Yield the widgets on the lines to repaint, front to back, until everything is covered.
 
-    Yields the region of each widget, the visible part of it, and the strips of that part.
+    For each widget it yields its region, the visible part of that, and the strips of that part.
     """
-    crop = compositor.size.region if crop is None else crop
+    if crop is None:
+        crop = compositor.size.region
     lines = Region(0, crop.y, compositor.size.width, crop.height)
-    # For each line, a bit for each column that is covered by a widget in front.
+    # For each line, a number with a bit set for each column that a widget in front covers.
     covered = [0] * crop.height
-    full = ((1 << crop.width) - 1) << crop.x
+    all_columns = ((1 << crop.width) - 1) << crop.x
     for widget, (region, clip) in compositor.visible_widgets.items():
         seen = clip.intersection(lines)
         shown = region.intersection(seen)
@@ -199,7 +225,7 @@ def renders(
         for y, strip in enumerate(strips, shown.y - lines.y):
             if strip.cell_length == shown.width:
                 covered[y] |= columns
-        if all(line & full == full for line in covered):
+        if all(line & all_columns == all_columns for line in covered):
             return
 
 
@@ -207,15 +233,15 @@ def install_partial_paint() -> bool:
     return PARTIAL_PAINT.install(
         _paints_as_expected,
         lambda: (
-            (_compositor.ChopsUpdate, "render_segments", render_chops),
-            (_compositor.LayoutUpdate, "render_segments", render_layout),
-            (_compositor.Compositor, "_get_renders", renders),
+            (_compositor.ChopsUpdate, "render_segments", render_partial_update),
+            (_compositor.LayoutUpdate, "render_segments", render_whole_layout),
+            (_compositor.Compositor, "_get_renders", visible_renders),
         ),
     )
 
 
 def _paints_as_expected() -> bool:
-    """True if the originals write a small picture in the way that this module replaces."""
+    """Return whether Textual's own code writes a small picture in the way described above."""
     compositor: Any = _compositor.Compositor
     if compositor._get_renders.__code__.co_varnames[:2] != ("self", "crop"):
         return False
@@ -236,12 +262,13 @@ def _paints_as_expected() -> bool:
 # ---- shown events
 
 _LAST_LAYOUT: Final = "_agentco_map_of_the_last_layout"
+"""The attribute that this module adds to a compositor."""
 _original_reflow: Final[Any] = vars(_compositor.Compositor).get("reflow")
 
 
 def install_shown_events() -> bool:
     return SHOWN_EVENTS.install(
-        _tells_as_expected, lambda: ((_compositor.Compositor, "reflow", _reflow),)
+        _reflows_as_expected, lambda: ((_compositor.Compositor, "reflow", _reflow),)
     )
 
 
@@ -254,8 +281,8 @@ def _reflow(
     return result
 
 
-def _tells_as_expected() -> bool:
-    """True if `reflow` has the expected parameters, and a compositor keeps its map."""
+def _reflows_as_expected() -> bool:
+    """Return whether `reflow` has the expected parameters, and a compositor keeps its map."""
     code = _compositor.Compositor.reflow.__code__
     is_same = code.co_varnames[: code.co_argcount] == ("self", "parent", "size")
     return is_same and "_full_map" in vars(_compositor.Compositor())

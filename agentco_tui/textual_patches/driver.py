@@ -1,14 +1,16 @@
 """Patches Textual's terminal driver: job control, resizing, and errors while keys are read.
 
+A driver draws on the terminal and reads from it in a thread. `TerminalGuard` replaces Textual's by
+that of `guarded_driver`. *Job control* is what a shell does with ctrl+z, `fg`, `bg` and `kill %1`.
+
 Seen with Textual 8.2.8:
-- Continued after SIGSTOP, it starts a second time over itself.
+- When continued after SIGSTOP, it starts a second time on top of itself.
 - A stopped job that gets SIGTERM and SIGCONT, as `kill %1` sends them, starts again in the
   background and is stopped once more.
 - ctrl+z without a parent shell stops it for good.
-- ctrl+z while something is painted hangs it forever: the handler waits for the lock of the queue to
-  the writing thread, which the interrupted code holds.
-- A change of size during the handling of another one overtakes it, and the app draws for the older
-  size.
+- ctrl+z during painting hangs it forever: the handler waits for the lock of the queue to the
+  writing thread, which the interrupted code holds.
+- A change of size while another one is handled overtakes it, and the app draws for the older size.
 - An error in the thread that reads the keys ends the program.
 
 So the signal handlers here leave the work to the event loop, and the thread survives errors. The
@@ -44,14 +46,17 @@ from agentco_tui.textual_patches.input_parser import LARGEST_SCREEN, InputParser
 from agentco_tui.textual_patches.patched_app import PatchedApp, Typed
 from agentco_tui.textual_patches.registry import DRIVER, INPUT_PARSER
 
-GRACE: Final = 0.05
-"""Seconds that a job that is continued in the background waits for a signal that ends it."""
-LAST_LOOK: Final = 0.1
-"""Seconds for which input is still read before the terminal is released."""
-ONE_READ: Final = 4096  # bytes that are read from the terminal at once
-BY_HAND: Final = (events.Key, events.MouseDown, events.MouseScrollDown, events.MouseScrollUp)
-"""Messages that show that the user is doing something."""
-# The members of Textual's driver that this one replaces or calls.
+SIGNAL_WAIT: Final = 0.05
+"""Seconds for which a job that is continued in the background waits for a signal to end it."""
+LAST_READ_WAIT: Final = 0.1
+"""Seconds for which input is still read at the end, so that the shell does not get it."""
+READ_SIZE: Final = 4096  # bytes that are read from the terminal at once
+_USER_INPUT: Final[tuple[type[Message], ...]] = (
+    events.Key,
+    events.MouseDown,
+    events.MouseScrollDown,
+    events.MouseScrollUp,
+)
 _MEMBERS: Final = (
     *("_sigtstp_application", "_sigcont_application", "_get_terminal_size", "can_suspend"),
     *("close", "process_message", "run_input_thread", "start_application_mode"),
@@ -62,34 +67,34 @@ _log = logging.getLogger(__name__)
 
 
 class ControllingTerminal(Protocol):
-    """What the driver needs of the terminal."""
+    """What the driver needs from a terminal; `terminal.device.TerminalDevice` has it."""
 
     full_screen: bool
     """Whether the app uses the full screen."""
     ending: bool
     """Whether the app is about to end, and must not take the screen again."""
     shows_app_title: bool
-    """Whether the terminal's title is the app's."""
+    """Whether the terminal shows the app's title."""
 
     def save_settings(self) -> None:
         """Save the settings, to be restored at the end."""
 
     def is_in_foreground(self) -> bool:
-        """Whether this process may use the terminal now."""
+        """Return whether this process may use the terminal now."""
 
     def timed_stream(self) -> Any:
-        """The text stream that the picture goes to."""
+        """Return the text stream to draw on."""
 
     def run_in_foreground(self, command: Sequence[str], env: Mapping[str, str]) -> None:
         """Run a command in the terminal until it ends."""
 
 
-def shell_above() -> bool:
-    """Whether a shell can continue this process once it is stopped.
+def has_parent_shell() -> bool:
+    """Return whether the parent process is a shell that can continue this process once stopped.
 
-    That is a parent in the same session and in another process group. Without one (a terminal that
-    runs the program itself, `ssh -t host agentco-tui`) a stopped process would never continue,
-    which is why the kernel ignores SIGTSTP there.
+    That is a parent in the same session and in another process group. Without one (in a terminal
+    that runs the program directly, or with `ssh -t host agentco-tui`) a stopped process would never
+    continue, which is why the kernel ignores SIGTSTP there.
     """
     parent = os.getppid()
     try:
@@ -99,29 +104,30 @@ def shell_above() -> bool:
 
 
 def in_loop(loop: asyncio.AbstractEventLoop, work: Callable[[], None]) -> None:
-    """Have an event loop call `work`, from a signal handler or another thread."""
-    with suppress(RuntimeError):  # Closed: the program is about to end anyway.
+    """Make an event loop call `work`; may be used in a signal handler or another thread."""
+    with suppress(RuntimeError):  # the loop is closed: the program is about to end
         loop.call_soon_threadsafe(work)
 
 
-def guarded(base: type[Driver], terminal: ControllingTerminal) -> type[Driver]:
-    """The driver class to use: ours instead of Textual's for Linux, any other unchanged."""
+def guarded_driver(base: type[Driver], terminal: ControllingTerminal) -> type[Driver]:
+    """Return the driver class to use: `JobControlDriver` for Textual's on Linux, else `base`."""
     if base is not LinuxDriver or not DRIVER.fits(_as_expected):
         return base
     return type("GuardedDriver", (JobControlDriver,), {"terminal": terminal})
 
 
 def _as_expected() -> bool:
-    made = LinuxDriver.__init__.__code__.co_names
-    return all(hasattr(LinuxDriver, name) for name in _MEMBERS) and "_file" in made
+    attribute_names = LinuxDriver.__init__.__code__.co_names
+    has_members = all(hasattr(LinuxDriver, name) for name in _MEMBERS)
+    return has_members and "_file" in attribute_names
 
 
 class JobControlDriver(LinuxDriver):
-    """The driver for Linux and macOS, which knows whether it holds the screen."""
+    """The driver for Linux and macOS; `terminal.full_screen` is true while it has the screen."""
 
     terminal: ClassVar[ControllingTerminal]
-    typed: ClassVar = b""
-    """What was read from the terminal before the start: the first keys."""
+    typed_before_start: ClassVar = b""
+    """Keys that were read from the terminal before the driver started."""
 
     def __init__(self, app: App[Any], **options: Any) -> None:
         super().__init__(app, **options)
@@ -129,12 +135,12 @@ class JobControlDriver(LinuxDriver):
         self._started_before = False
         self._loop = asyncio.get_running_loop()
         self._continued = False
-        signal.signal(signal.SIGTSTP, lambda *_: in_loop(self._loop, self._stop))
-        signal.signal(signal.SIGCONT, self._told_to_go_on)
+        signal.signal(signal.SIGTSTP, lambda *_: in_loop(self._loop, self._stop_process))
+        signal.signal(signal.SIGCONT, self._on_continued)
 
     @property
     def can_suspend(self) -> bool:
-        return shell_above()
+        return has_parent_shell()
 
     def _get_terminal_size(self) -> tuple[int, int]:
         columns, rows = super()._get_terminal_size()
@@ -142,25 +148,25 @@ class JobControlDriver(LinuxDriver):
 
     # ---- job control
 
-    def _told_to_go_on(self, *_: object) -> None:
+    def _on_continued(self, *_: object) -> None:
         self._continued = True
-        in_loop(self._loop, self._go_on)
+        in_loop(self._loop, self._take_screen_again)
 
-    def _stop(self) -> None:
-        """Release the screen and stop the process; returns when it is continued."""
-        if shell_above():
-            self._tell_app()
+    def _stop_process(self) -> None:
+        """Release the screen and stop the process; returns after it was continued."""
+        if has_parent_shell():
+            self._notify_app_of_stop()
             self._sigtstp_application()
-            self._go_on()
+            self._take_screen_again()
 
-    def _go_on(self) -> None:
-        """Take the screen again, once each time that the process was continued."""
+    def _take_screen_again(self) -> None:
+        """Take the screen again, once each time the process was continued."""
         if self._continued:
-            self._tell_app()
+            self._notify_app_of_stop()
             self._sigcont_application()
 
-    def _tell_app(self) -> None:
-        """Called before keys are read that were typed while the process was stopped."""
+    def _notify_app_of_stop(self) -> None:
+        """Call `PatchedApp.stopped`, before keys are read that were typed meanwhile."""
         if isinstance(self._app, PatchedApp):
             with self._app._context():
                 self._app.stopped()
@@ -168,9 +174,9 @@ class JobControlDriver(LinuxDriver):
     def start_application_mode(self) -> None:
         """Take the screen; called at the start and after each SIGCONT."""
         while not (self.terminal.is_in_foreground() or self.terminal.ending):
-            # `kill %1` sends SIGTERM and SIGCONT, and another of our threads may get the
-            # first while this one acts on the second; stopped now, it would never end.
-            time.sleep(GRACE)
+            # `kill %1` sends SIGTERM and SIGCONT. Another thread may get SIGTERM while this one
+            # acts on SIGCONT; if the process were stopped now, it would never end.
+            time.sleep(SIGNAL_WAIT)
             if not (self.terminal.is_in_foreground() or self.terminal.ending):
                 os.kill(os.getpid(), signal.SIGSTOP)
         self._continued = False
@@ -181,16 +187,16 @@ class JobControlDriver(LinuxDriver):
             self.close()
         self.terminal.save_settings()
         super().start_application_mode()  # type: ignore[no-untyped-call]
-        signal.signal(signal.SIGWINCH, lambda *_: in_loop(self._loop, self._tell_size))
+        signal.signal(signal.SIGWINCH, lambda *_: in_loop(self._loop, self._post_size))
         self.terminal.full_screen = True
         self.show_title()
         if self._started_before:
-            # Textual repaints what changed, onto a screen that is empty now.
+            # Textual alone would repaint only changed parts, on a screen that is empty now.
             self._app.call_later(self._app.refresh, layout=True)
         self._started_before = True
 
-    def _tell_size(self) -> None:
-        """Tell the app the current size of the terminal."""
+    def _post_size(self) -> None:
+        """Post the current size of the terminal to the app."""
         if not self._in_band_window_resize:
             size = Size(*self._get_terminal_size())
             self._app.post_message(events.Resize(size, size))
@@ -219,50 +225,52 @@ class JobControlDriver(LinuxDriver):
             super().run_input_thread()
             return
         parser = InputParser()
-        arrivals = self._arrivals()
+        arrivals = self._watched_arrivals()
         decode = getincrementaldecoder("utf-8")("surrogateescape").decode
-        typed = JobControlDriver.typed
-        JobControlDriver.typed = b""
-        self._pass_on(lambda: parser.feed(decode(typed)), parser, arrivals)
+        typed = JobControlDriver.typed_before_start
+        JobControlDriver.typed_before_start = b""
+        self._post_messages(lambda: parser.feed(decode(typed)), parser, arrivals)
         with selectors.SelectSelector() as selector:
             selector.register(self.fileno, selectors.EVENT_READ)
             while not self.exit_event.is_set():
-                looks_at = time.monotonic()
-                looks_for = min(parser.wait, arrivals.wait or parser.wait)
-                if selector.select(looks_for):
-                    if not self._take(parser, decode, arrivals):
+                wait_began = time.monotonic()
+                seconds = min(parser.wait, arrivals.wait or parser.wait)
+                if selector.select(seconds):
+                    if not self._read_once(parser, decode, arrivals):
                         # The terminal has hung up: the guard ends the program.
                         self.exit_event.wait()
                 elif not parser.is_within_key:
-                    arrivals.record_empty(looks_at + looks_for)
-                self._pass_on(parser.tick, parser, arrivals)
-            if selector.select(LAST_LOOK):
-                self._take(parser, decode, arrivals)
+                    arrivals.record_empty(wait_began + seconds)
+                self._post_messages(parser.tick, parser, arrivals)
+            if selector.select(LAST_READ_WAIT):
+                self._read_once(parser, decode, arrivals)
 
-    def _arrivals(self) -> KeyArrivals:
-        """The app's record of which keys came alone; this thread writes it from now on."""
-        arrivals = self._app.arrivals if isinstance(self._app, PatchedApp) else KeyArrivals()
+    def _watched_arrivals(self) -> KeyArrivals:
+        """Return the app's record of which keys came alone; this thread writes it from now on."""
+        arrivals = KeyArrivals()
+        if isinstance(self._app, PatchedApp):
+            arrivals = self._app.arrivals
         arrivals.watched = True
         return arrivals
 
-    def _take(
+    def _read_once(
         self, parser: InputParser, decode: Callable[[bytes], str], arrivals: KeyArrivals
     ) -> bool:
-        """Read once; False after a hang-up. Raises OSError."""
-        begins_at = time.monotonic()
+        """Read once and post the messages; return False after a hang-up. Raises OSError."""
+        began = time.monotonic()
         try:
-            data = os.read(self.fileno, ONE_READ)
+            data = os.read(self.fileno, READ_SIZE)
         except BlockingIOError:
             return True
-        self._pass_on(lambda: parser.feed(decode(data)), parser, arrivals)
-        if len(data) < ONE_READ and not parser.is_within_key:
-            arrivals.record_empty(begins_at)  # all that had come by then was read
+        self._post_messages(lambda: parser.feed(decode(data)), parser, arrivals)
+        if len(data) < READ_SIZE and not parser.is_within_key:
+            arrivals.record_empty(began)  # all input that had come by then was read
         return bool(data)
 
-    def _pass_on(
+    def _post_messages(
         self, read: Callable[[], list[Message]], parser: InputParser, arrivals: KeyArrivals
     ) -> None:
-        """Pass on what was read; all its keys get the time at which the read ended."""
+        """Post the messages that `read` returns; all keys among them get the time of its end."""
         try:
             messages = read()
             keys = [message for message in messages if isinstance(message, Typed)]
@@ -278,12 +286,12 @@ class JobControlDriver(LinuxDriver):
             _log.warning("dropped what came from the terminal", exc_info=error)
 
     def process_message(self, message: Message) -> None:
-        """Pass on what came from the terminal, and pause background work after a key or click."""
-        if isinstance(message, BY_HAND):
-            person_acts()  # pauses sliced background work for a moment
+        """Post a message from the terminal, and pause background work after a key or a click."""
+        if isinstance(message, _USER_INPUT):
+            person_acts()
         super().process_message(message)
 
     def write(self, data: str) -> None:
-        """Write to the terminal. What an ending app writes outside the full screen is lost."""
+        """Write to the terminal. An ending app that has left the full screen writes nothing."""
         if self.terminal.full_screen or not self.terminal.ending:
             super().write(data)

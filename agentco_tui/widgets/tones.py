@@ -23,7 +23,7 @@ from textual.widget import Widget
 
 from agentco_tui.text import SafeText, cell_width, plain, signs
 from agentco_tui.text.memoized import memoized
-from agentco_tui.textual_patches.compositor import lowered
+from agentco_tui.textual_patches.compositor import nearest_color
 
 MIN_CONTRAST: Final = 4.5
 """The contrast ratio (1 to 21) that WCAG 2 requires of running text."""
@@ -242,8 +242,8 @@ def with_readable_colour(base: Style, tone: Style) -> Style:
     sufficient = min(MIN_CONTRAST, MIN_RELATIVE_CONTRAST * contrast_ratio(text, ground))
     for step in range(BLEND_STEPS + 1):
         blended = wanted.blend(text, step / BLEND_STEPS).rich_color
-        # `lowered` finds the nearest of 256 colours, as it is painted.
-        color = Color.from_rich_color(lowered(blended, ColorSystem.EIGHT_BIT))
+        # As it is painted in a terminal with 256 colours.
+        color = Color.from_rich_color(nearest_color(blended, ColorSystem.EIGHT_BIT))
         if contrast_ratio(color, ground) >= sufficient:
             return base + Style(color=color.rich_color)
     return base + Style(color=text.rich_color)

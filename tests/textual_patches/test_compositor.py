@@ -113,12 +113,12 @@ def chops(draw: st.DrawFn) -> ChopsUpdate:
 @given(old=st.lists(strips(), min_size=HEIGHT, max_size=HEIGHT), update=chops())
 def test_a_partial_update_changes_just_its_spans(old: list[Strip], update: ChopsUpdate) -> None:
     before = LayoutUpdate([[strip] for strip in old], Region(0, 0, WIDTH, HEIGHT))
-    first = patched.render_layout(before, console())
+    first = patched.render_whole_layout(before, console())
     assert shown(first) == shown(before.render_segments(console()))
     whole = ChopsUpdate(update.chops, [(y, 0, WIDTH) for y in range(HEIGHT)], update.chop_ends)
     expected, new = shown(first), shown(whole.render_segments(console()))
     assert len(first) <= len(before.render_segments(console()))
-    picture = shown(first, patched.render_chops(update, console()))
+    picture = shown(first, patched.render_partial_update(update, console()))
     for y, x1, x2 in update.spans:
         expected[y][x1:x2] = new[y][x1:x2]
     split = {(y, x) for y, x1, x2 in update.spans for edge in (x1, x2) for x in (edge - 1, edge)}
@@ -132,7 +132,7 @@ def test_each_change_of_style_is_written_once() -> None:
     red, dark = Style(color="#ff0000", bgcolor="#121212"), Style(color="#808080", bgcolor="#121212")
     strip = Strip([Segment("ab", red), Segment("  ", dark), Segment("cd", red)], 6)
     update = ChopsUpdate([{0: strip}], [(0, 0, 6)], [[6]])
-    assert patched.render_chops(update, console()) == (
+    assert patched.render_partial_update(update, console()) == (
         "\x1b[1H\x1b[38;2;255;0;0;48;5;233mab  cd\x1b[m"
     )
 
@@ -141,10 +141,10 @@ def test_attributes_are_turned_off_one_by_one() -> None:
     bold, dim = Style(bold=True, color="#ff0000"), Style(dim=True, color="#ff0000")
     strip = Strip([Segment("a", bold), Segment("b", dim), Segment("c")], 3)
     update = ChopsUpdate([{0: strip}], [(0, 1, 3)], [[3]])
-    written = patched.render_chops(update, console())
+    written = patched.render_partial_update(update, console())
     assert written == "\x1b[1;2H\x1b[2;38;2;255;0;0mb\x1b[mc"
     whole = ChopsUpdate([{0: strip}], [(0, 0, 3)], [[3]])
-    assert "ma\x1b[22;2mb" in patched.render_chops(whole, console())
+    assert "ma\x1b[22;2mb" in patched.render_partial_update(whole, console())
 
 
 def test_installing_twice_and_taking_back() -> None:
@@ -216,7 +216,7 @@ def repainted(app: App[None], regions: set[Region]) -> tuple[str, list[Widget]]:
         patch.setattr(Widget, "render_lines", render_lines)
         update = compositor.render_partial_update()
     assert update is not None
-    return patched.render_chops(update, console()), asked
+    return patched.render_partial_update(update, console()), asked
 
 
 REGIONS = st.sets(

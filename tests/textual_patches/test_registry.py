@@ -30,7 +30,7 @@ from textual.widgets import Input
 
 from agentco_tui.system.patches import Patch
 from agentco_tui.textual_patches import registry
-from agentco_tui.textual_patches.driver import JobControlDriver, guarded
+from agentco_tui.textual_patches.driver import JobControlDriver, guarded_driver
 from agentco_tui.textual_patches.patched_app import PatchedApp
 from agentco_tui.textual_patches.registry import PATCHES, SHOWN_EVENTS
 from tests.textual_patches.test_compositor import told_what_is_shown
@@ -129,10 +129,10 @@ async def test_an_error_that_comes_when_the_app_runs_no_more_is_logged(
 
 def test_a_driver_made_otherwise_is_taken_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal: Any = None
-    assert issubclass(guarded(LinuxDriver, terminal), JobControlDriver)
-    assert guarded(HeadlessDriver, terminal) is HeadlessDriver
+    assert issubclass(guarded_driver(LinuxDriver, terminal), JobControlDriver)
+    assert guarded_driver(HeadlessDriver, terminal) is HeadlessDriver
     monkeypatch.delattr(LinuxDriver, "_sigcont_application")
-    assert guarded(LinuxDriver, terminal) is LinuxDriver
+    assert guarded_driver(LinuxDriver, terminal) is LinuxDriver
 
 
 async def test_keys_work_where_the_chain_of_bindings_is_another(

@@ -9,7 +9,7 @@ from rich.color import ColorSystem, ColorType
 from textual.color import Color
 from textual.theme import Theme
 
-from agentco_tui.textual_patches.compositor import lowered
+from agentco_tui.textual_patches.compositor import nearest_color
 from agentco_tui.widgets.themes import THEMES
 from agentco_tui.widgets.tones import MIN_CONTRAST, contrast_ratio
 
@@ -46,7 +46,7 @@ def test_colours_of_state_are_of_state_only(theme: Theme) -> None:
 @each_theme
 def test_with_256_colours_they_are_the_same(theme: Theme) -> None:
     for name, color in colors_of(theme).items():
-        found = lowered(color.rich_color, ColorSystem.EIGHT_BIT)
+        found = nearest_color(color.rich_color, ColorSystem.EIGHT_BIT)
         assert found.type is ColorType.EIGHT_BIT
         assert found.get_truecolor() == color.rich_color.triplet, name
 
@@ -55,5 +55,5 @@ def test_a_dark_blue_grey_is_no_navy() -> None:
     """As Rich would have it, which takes for grey only what has no tint."""
     panel = Color.parse("#242f38").rich_color
     assert panel.downgrade(ColorSystem.EIGHT_BIT).number == 17
-    assert lowered(panel, ColorSystem.EIGHT_BIT).number == 236
-    assert lowered(panel, ColorSystem.TRUECOLOR) is panel
+    assert nearest_color(panel, ColorSystem.EIGHT_BIT).number == 236
+    assert nearest_color(panel, ColorSystem.TRUECOLOR) is panel
