@@ -179,9 +179,12 @@ class Journal:
         """Read what other processes wrote, and return the open attempts at a platform.
 
         Made to be called each second: it reads only what was added, and waits for no other process.
+        Once the journal is closed, nothing is open.
         """
         trouble: SafeText | None = None
         with self._mutex:
+            if self._closed:
+                return OpenAttempts([], [], None)
             try:
                 # A lost file is replaced only if there is something to write into it.
                 if self._has_grown() or self._owed or self._here:

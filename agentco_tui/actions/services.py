@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from agentco_tui.actions.journal import Earlier, Journal, OpenAttempts
+from agentco_tui.actions.journal import Earlier, Journal
 from agentco_tui.actions.journal_errors import JournalError
 from agentco_tui.actions.journal_lines import Attempt, seconds_of
 from agentco_tui.actions.outcome import Verb
@@ -124,10 +124,6 @@ class Services:
         if self._closed:
             raise JournalError("this dashboard is ending", "the next start finds out")
         return asyncio.get_running_loop().run_in_executor(self._thread, work, *about)
-
-    async def follow(self) -> OpenAttempts:
-        """`Journal.follow` for this platform. Raises JournalError only when the program ends."""
-        return await self.in_journal_thread(self.journal.follow, self.origin)
 
     async def claim(self, attempts: Iterable[Attempt]) -> list[Attempt]:
         """`Journal.claim`; returns nothing while the journal can't be written."""

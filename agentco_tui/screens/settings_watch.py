@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from agentco_tui.config import Settings, SettingsError
 from agentco_tui.config.theme_file import themes_beside
+from agentco_tui.system.watch_thread import watch_in_thread
 from agentco_tui.text import SafeText, plain, safe
 from agentco_tui.workspace.workspace import Workspace
 
@@ -40,6 +41,31 @@ def file_stamps(config: Path) -> list[FileStamp]:
     return stamps
 
 
+class SavedFiles:
+    """Tells when the config file and its themes have been saved; checked once an interval."""
+
+    def __init__(self, config: Path) -> None:
+        self._config = config
+        self._stamps: list[FileStamp] | None = None
+        self._is_reported = False
+
+    def check(self) -> bool | None:
+        """Return True once after the first check and once after files were saved, else None.
+
+        An editor may still be writing, so files count as saved when two checks in a row find the
+        same stamps.
+        """
+        stamps = file_stamps(self._config)
+        if stamps != self._stamps:
+            self._stamps = stamps
+            self._is_reported = False
+            return None
+        if self._is_reported:
+            return None
+        self._is_reported = True
+        return True
+
+
 async def follow_settings(
     workspace: Workspace,
     reread: Reread,
@@ -48,24 +74,16 @@ async def follow_settings(
 ) -> None:
     """Read the files again whenever they were saved; runs until it is cancelled.
 
-    A file is read once its stamp has not changed for one interval, because an editor may still be
-    writing it. `take` gets settings that differ from those in effect; `tell` gets notices, also of
-    mistakes in the files, which leave the settings unchanged. Files are read in a thread.
+    `take` gets settings that differ from those in effect; `tell` gets notices, also of mistakes in
+    the files, which leave the settings unchanged. Files are checked and read in threads.
     """
     config = workspace.settings.config_path
     if config is None:
         return
-    last_stamps: list[FileStamp] | None = None
-    is_read = False
-    while True:
-        stamps = await asyncio.to_thread(file_stamps, config)
-        if stamps != last_stamps:
-            last_stamps = stamps
-            is_read = False
-        elif not is_read:
-            is_read = True
+    saves = watch_in_thread(SavedFiles(config).check, CHECK_INTERVAL, "settings")
+    async with aclosing(saves):
+        async for _ in saves:
             await _reread_once(workspace, reread, take, tell)
-        await asyncio.sleep(CHECK_INTERVAL)
 
 
 async def _reread_once(

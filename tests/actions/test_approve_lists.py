@@ -461,7 +461,7 @@ async def test_decisions_of_another_dashboard(platform: EmbeddedPlatform, path: 
         decisions.subscribe(changed.append)
 
         async def follow() -> list[Step]:
-            decisions.follow_attempts((await user.services.follow()).elsewhere)
+            decisions.follow_attempts(user.services.journal.follow(user.services.origin).elsewhere)
             return [known.step for task in tasks if (known := decisions.by_task.get(task.id))]
 
         decisions.record_progress(tasks[3], Step.SENDING)
@@ -511,7 +511,7 @@ async def test_a_task_that_no_list_has_is_told(platform: EmbeddedPlatform, path:
             verb="approve", subject="tsk_1", agent_name="Scout",
         )  # fmt: skip
         other.journal.begin(left, other.journal.mark())
-        decisions.follow_attempts((await user.services.follow()).elsewhere)
+        decisions.follow_attempts(user.services.journal.follow(user.services.origin).elsewhere)
         [known] = decisions.open
         assert (known.task.id, known.task.title, known.task.company) == ("tsk_1", "tsk_1", None)
         assert known.task.agent == Ref(name=plain("Scout"))
