@@ -741,7 +741,7 @@ def _topic_of(alert: Alert) -> Topic:
 
 
 def _undecided_need(task: Task, place: int) -> Need:
-    """A yes that is not known to be done, as a need before all others."""
+    """An approval that is not known to be done, as a need before all others."""
     return Need(
         Level.WARNING,
         NeedKind.TASK,

@@ -49,7 +49,7 @@ _STATUS: Table = {
     **_TASK_STATUS,
     "task": _TASK_STATUS,
     "agent": validators.words_by_state("agents", [state.value for state in AgentState]),
-    "alert": validators.words_by_state("alerts", OPEN),
+    "alert": validators.words_by_state("alerts", OPEN),  # its states are "open" and "closed"
 }
 _SEVERITY: Table = {
     level.value: validators.word_list for level in Severity if level is not Severity.UNKNOWN

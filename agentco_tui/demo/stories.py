@@ -103,17 +103,19 @@ class Story(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _Book(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The whole file. `roles` are those of agents, `models` their language models."""
+
     companies: tuple[CompanySeed, ...]
     agents: tuple[AgentSeed, ...]
     opening: tuple[Opening, ...]
-    colleagues: tuple[str, ...]
+    colleagues: tuple[str, ...]  # people who decide about tasks besides the user
     models: tuple[str, ...]
     roles: tuple[str, ...]
-    company_first: tuple[str, ...]
+    company_first: tuple[str, ...]  # first and second words of combined names
     company_second: tuple[str, ...]
-    template_of: dict[str, str]
-    missions: dict[str, str]
-    company_shares: tuple[float, ...]
+    template_of: dict[str, str]  # what sort of company it is, by the second word of its name
+    missions: dict[str, str]  # by template
+    company_shares: tuple[float, ...]  # spent shares of the limits, for companies after the cast
     agent_first: tuple[str, ...]
     agent_last: tuple[str, ...]
     units: tuple[float, ...]  # prices, of which an amount of money is a multiple

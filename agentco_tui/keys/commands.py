@@ -7,8 +7,9 @@ Textual is not imported: key names are strings in its spelling ("slash", "ctrl+p
 one command are separated by commas.
 
 Words of the table: a *view* is a list with saved filter, columns and sort order from the settings;
-a *need* is an entry of the Overview's list of what needs the operator; to *snooze* hides one for a
-while; the *company in scope* is the only one whose records are shown.
+a *need* is an entry of the Overview's list of what needs the operator; to *snooze* puts one off for
+a while; the *company in scope* is the only one whose records are shown; the *platform* is the
+remote service with companies of AI agents; a *recording* has its answers, to be shown again later.
 """
 
 from __future__ import annotations

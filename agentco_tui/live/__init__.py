@@ -1,1 +1,1 @@
-"""Keeps the current picture: which feeds are due, the records by id, how fresh each is."""
+"""Polls the platform's lists, and keeps their records: when each is due, and how fresh it is."""

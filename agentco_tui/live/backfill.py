@@ -176,7 +176,7 @@ class Backfill:
                 log.info("a part of the log could not be read: %r", error)
                 self._gaps.put_off(error.retry_after or 0.0)
             except Exception:
-                # A bug of ours here must not end what keeps the picture; the gap stays.
+                # A bug of ours here must not end the polling; the gap stays.
                 log.exception("reading a part of the log failed")
                 self._take_past = None
                 continue

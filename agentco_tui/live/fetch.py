@@ -90,6 +90,7 @@ async def of_all_companies(
         listings = [await read(company_id) for company_id in company_ids]
     records = [record for listing in listings for record in listing.records]
     reasons = tuple(reason for listing in listings for reason in listing.unread_reasons)
+    # Of repeated rows one is kept; different rows with one id are marked, and get distinct ids.
     return Listing(
         records=tuple(mark_shared(without_repeats(records))),
         unread=sum(listing.unread for listing in listings),

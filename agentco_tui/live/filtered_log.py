@@ -78,6 +78,7 @@ class FilteredLog(LogEntries):
         on_change: Callable[[Change], object] = ignore_change,
         on_freshness: Callable[[], object] = ignore_freshness,
     ) -> None:
+        """`asked` is the filter; `on_change` gets what changed among the entries that match."""
         self.asked = asked
         self.freshness = Freshness()
         self.window = ActivityWindow(capacity)

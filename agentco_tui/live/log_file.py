@@ -94,7 +94,7 @@ async def with_names(chunks: AsyncIterator[bytes], names: Names) -> AsyncIterato
         has_open_quotes = False
         added: dict[int, str] = {}
         if id_columns is None:
-            titles = [fold(title) for title in row]
+            titles = [fold(title) for title in row]  # in lower case, without separators
             owners = {column: title.removesuffix("id") for column, title in enumerate(titles)}
             named = _OWNERS - {*titles}
             id_columns = [column for column, owner in owners.items() if owner in named]

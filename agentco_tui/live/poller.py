@@ -211,7 +211,7 @@ class Poller:
         return self.store.freshness[feed]
 
     def supersede(self, feed: FeedName, began: float, found: Take | ApiError) -> None:
-        """Take the answer of another read of the feed as if it were a poll's.
+        """Take the answer of another read of the feed, such as one before an approval, as a poll's.
 
         The read began at `began` (steady clock) and asked the current question. A poll that began
         before it is dropped when it is answered, and made again.
@@ -325,7 +325,7 @@ class Poller:
         except ApiError as error:
             failure = error
         except Exception as error:
-            # A bug of ours in reading one answer must not stop the picture: it is shown and logged.
+            # A bug of ours in reading one answer must not end the polling: it is shown and logged.
             log.exception("reading the feed %s failed", feed)
             words = f"through a fault of this program ({type(error).__name__})"
             failure = errors.Unreadable(plain(f"this answer could not be read, {words}"), path=feed)

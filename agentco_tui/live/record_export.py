@@ -47,7 +47,8 @@ LISTS: Final = ("assumed", "derived")
 fields that were computed here."""
 LONGEST: Final = 4_000  # characters of a value in an environment
 ABOUT_THE_ID: Final = {"unwritable": str, "sharers": int, "nth": int}
-"""The columns made from `Record.id_doubt`; all are None if the id identifies one record."""
+"""The columns made from `Record.id_doubt`, which says why no write may name a record by its id: the
+platform sent none, or sent one id for several rows. All are None if there is no doubt."""
 _RENAMED: Final = {"content": "fingerprint", "duration": "duration_seconds"}
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 """Characters with which a spreadsheet begins a formula, with their full-width forms."""

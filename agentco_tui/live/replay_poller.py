@@ -38,7 +38,10 @@ OUTDATED_AFTER: Final = 4 * SLOWER
 
 
 class Lookup(NamedTuple):
-    """What the recording has for one request: the last answer, and the newest failure since."""
+    """What the recording has for one request: the last answer, and the newest failure since.
+
+    `Located` is an answer with the place of its body in the file.
+    """
 
     answer: Located | None
     failure: FailedWith | None

@@ -35,7 +35,7 @@ def actor_words(entry: Activity, names: Names) -> SafeText:
     name = _actor_name(entry, names)
     if name:
         return name
-    sort = phrase(entry.actor_type or "")
+    sort = phrase(entry.actor_type or "")  # in separate words, as "tool call" for "toolCall"
     if not sort and entry.actor is None and entry.agent is not None:
         sort = "agent"
     if not sort:

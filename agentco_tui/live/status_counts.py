@@ -49,7 +49,7 @@ class StatusCounts:
         for task_id in self._changed_ids:
             self._count_task(task_id)
         self._changed_ids.clear()
-        return +self._counts
+        return +self._counts  # without those that are zero
 
     def _note_change(self, change: Change) -> None:
         if self._is_recount_due:

@@ -275,6 +275,7 @@ class Store:
     ) -> Change:
         """Take a listing as all there is of a feed; `compared` as for `Collection.replace`."""
         change = self.publish(self.collections[feed].replace(listing, compared))
+        # The whole is the budget that /api/budget has returned last.
         if change and feed in (FeedName.COMPANIES, FeedName.COMPANY_BUDGETS):
             # Only now it may be known whose budget the last overview was; no part of it replaces
             # a list that has just come.

@@ -60,8 +60,9 @@ class WaitingQueue:
         self._company_by_agent: dict[str, str] = {}
         self._tasks_by_agent: dict[str, dict[str, None]] = {}
         """Ids of tasks without a company of their own: it is their agent's, and may change."""
+        # For each urgency the counted tasks: since when each waits, and its id.
         self._by_urgency = tuple(SortedKeys[tuple[float, str]]() for _ in _URGENCIES)
-        self._waits_by_owner: dict[Owner, _Minimum] = {}
+        self._waits_by_owner: dict[Owner, _Minimum] = {}  # since when their tasks wait
 
     def __contains__(self, task_id: object) -> bool:
         """Whether a task of this id waits, of whatever company."""

@@ -30,6 +30,7 @@ def company_of_whole(
     limits are the same; or if it has a company's limit, or no limit and a company's spending, and
     lacks what the others have spent.
     """
+    # An id that came with the whole is among the fields that the decoder did not understand.
     sent_id = extra_fields(whole.extra).get("id")
     if sent_id is not None and (str(sent_id) in companies or str(sent_id) in company_budgets):
         return str(sent_id)

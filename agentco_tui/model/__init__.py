@@ -155,12 +155,14 @@ class Company(Record, frozen=True, kw_only=True, gc=False):
 
     name: SafeText | None = None
     template: SafeText | None = None
+    """The platform's name of the pattern that the company was created from."""
     mission: SafeText | None = None
     status: SafeText | None = None
     created: Moment | None = None
     agent_count: int | None = None
     task_count: int | None = None
     pending_count: int | None = None
+    """How many of the tasks wait for a decision."""
 
 
 class Agent(Record, frozen=True, kw_only=True, gc=False):
@@ -294,6 +296,7 @@ class Activity(Record, frozen=True, kw_only=True, gc=False):
     text: SafeText | None = None
     """The platform's words; without them `live.sentences` makes a sentence of the other fields."""
     verb: SafeText | None = None
+    """What was done, by the platform's word for it: "task.approved"."""
     agent: Ref | None = None
     actor: Ref | None = None
     """Who did it, if that is not `agent`."""
@@ -307,6 +310,7 @@ class Activity(Record, frozen=True, kw_only=True, gc=False):
     severity_derived: bool = False
     """True if none was sent, and it was derived from the verb or the outcome."""
     outcome: SafeText | None = None
+    """Whether it succeeded, in the platform's word."""
     id_derived: bool = False
     """True if the platform sent no id and it was made from the content."""
 
@@ -339,7 +343,7 @@ class Listing(msgspec.Struct, Generic[R], frozen=True, kw_only=True):
     unread_reasons: tuple[SafeText, ...] = ()
     """Why rows could not be read, of the first few of them."""
     capped: bool = False
-    """True if more exist than were fetched, because a stated cap was reached."""
+    """True if more exist than were fetched, because a limit of our client was reached."""
     more: bool = False
     """True if the answer says or suggests that more exist and gave no way to get them."""
     total: int | None = None
@@ -357,7 +361,7 @@ class Listing(msgspec.Struct, Generic[R], frozen=True, kw_only=True):
 
 
 class Trace(msgspec.Struct, frozen=True, kw_only=True):
-    """The trace of one task."""
+    """The trace of one task: what its agent did for it, step by step."""
 
     steps: tuple[TraceStep, ...]
     unread: int = 0

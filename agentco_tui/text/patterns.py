@@ -1,7 +1,8 @@
 """`lazy_pattern`: a regular expression that is compiled when it is first used.
 
 Compiling those for hostile characters, dates and amounts of money takes longer than reading the
-first list from the platform (the remote service), and few are needed before the first picture.
+first list from the platform (the remote service), and few are needed before the dashboard is first
+painted.
 """
 
 from __future__ import annotations
