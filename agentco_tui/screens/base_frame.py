@@ -1,7 +1,10 @@
 """The state of the frame that dialogs, prompts and `ViewSwitcher` use, with the helpers they share.
 
-`MainScreen` in `frame.py` is the frame itself: it imports those, so they cannot import it. What it
-can be asked to do is declared in `FrameInterface`.
+The frame is the one Textual screen of the dashboard: header, tabs, the list shown and footer. It is
+`MainScreen` in `frame.py`, which imports those classes, so they cannot import it. What it can be
+asked to do is declared in `FrameInterface`. A place is the name of a list screen, such as "tasks";
+a tab shows one, or a view: a list that the settings define. An approval is sent to the platform, a
+remote service, some seconds after the user's yes.
 """
 
 from __future__ import annotations
@@ -55,7 +58,9 @@ class BaseFrame(SizedScreen[None], FrameInterface):
         """What the user went to or ran through the `:` prompt, the latest first."""
         self.navigation = Navigation()
         self.topics = Topics()
+        """The kinds of news that lists subscribe to."""
         self.idle_tracker = IdleTracker(workspace, remembered.left_at)
+        """Notices when the user comes back after a long absence."""
 
     def action_form(self, command_id: str) -> None:
         self.dialogs.open_form(command_id)

@@ -5,7 +5,11 @@ the user sees is a list (`ListView`) in a tab. The frame lays them out and moves
 (`ViewSwitcher`). Everything else has an object: `FrameLines` paints the header, the tabs and the
 footer, `FrameCommands` carries out the other keys that work everywhere, `FrameTicker` does what is
 due once a second, `RunMemory` has what is kept for the next run, and `NewsPublisher` tells the
-lists what is new.
+lists what is new on the platform, the remote service that is watched.
+
+A place is the name of one of the six screens; a view is a further list, which the settings define.
+A feed is one list that is polled, at a pace (how often). The scope is the company that everything
+is shown of, or None.
 """
 
 from __future__ import annotations
@@ -81,14 +85,14 @@ class MainScreen(BaseFrame):
     # ---- starting
 
     def compose(self) -> ComposeResult:
-        """Compose the first list with the frame, so that the first picture is complete.
+        """Compose the first list with the frame, so that what is painted first is complete.
 
         The store is followed before there are widgets, so that no change is missed.
         """
         self._publisher.start()
         self.view = get_or_create_view(self, self.place)
         self._publisher.start_showing()
-        # The first answer may be here already. The other feeds wait for the first picture: sending
+        # The first answer may be here already. The other feeds wait for the first paint: sending
         # and reading four more requests would delay it by as long as drawing takes.
         pace = paces_of_screen(self.place)[FeedName.PENDING]
         self.workspace.poller.set_paces({FeedName.PENDING: pace})
@@ -105,7 +109,7 @@ class MainScreen(BaseFrame):
         self.call_after_refresh(self._start_polling)
 
     def _start_polling(self) -> None:
-        """Read the other feeds, and give the list the keys: the first picture is on its way."""
+        """Read the other feeds, and give the list the keys: the first paint is on its way."""
         self.set_paces()
         self.focus_again()
         self.ticker.start()

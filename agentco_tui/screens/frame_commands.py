@@ -3,7 +3,9 @@
 They open a prompt or a dialog, copy the record under the cursor, poll now, or take an approval
 back. A key reaches them by its entry in the table of all commands (`COMMANDS`), whose action is
 `command(NAME)`; `run` carries out any command by its id, for a click on the footer and for the `:`
-prompt. The frame is the screen around the lists; its `view` is the list shown.
+prompt. The frame is the screen around the lists; its `view` is the list shown. A place is the name
+of a screen, or of a part in which keys work. The lists show what was polled from the platform, a
+remote service.
 """
 
 from __future__ import annotations
@@ -53,7 +55,10 @@ class FrameCommands:
         return ReloadKey(self._frame.dashboard, self._frame.say)
 
     async def run(self, command_id: str) -> None:
-        """Run a command in the namespace of the widget that its key belongs to."""
+        """Run a command in the namespace of the widget that its key belongs to.
+
+        `command.cursor` marks those of the table; `command.where` is the place of the others.
+        """
         frame = self._frame
         own = self.own_commands.by_id.get(command_id)
         if own is not None:

@@ -99,6 +99,7 @@ class FrameInterface:
     """
 
     lines: Lines
+    """The header, the tabs and the footer."""
     commands: Commands
     prompt: Prompt
     """The input line in place of the footer, for a filter or for a place to go to."""
@@ -132,7 +133,7 @@ class FrameInterface:
         raise NotImplementedError
 
     def set_paces(self) -> None:
-        """Poll each feed as often as the list shown needs it."""
+        """Poll each feed (one list of the platform) as often as the list shown needs it."""
         raise NotImplementedError
 
     def restore_awaited(self) -> None:

@@ -1,8 +1,10 @@
 """The header, the tabs and the footer of the dashboard: when they are painted, and with what.
 
 `FrameLines` gathers what the three lines show: how fresh the feeds of the list are (a feed is one
-list of records that is polled), counts in the tabs, decisions without an outcome, the commands of
-the list, and which of them would be refused. `header_footer` turns that into cells.
+list of records that is polled from the platform, a remote service), counts in the tabs, decisions
+(approvals started here) without an outcome, the commands of the list, and which of them would be
+refused (`permissions`). `header_footer` turns that into cells. The frame is the dashboard's main
+screen.
 """
 
 from __future__ import annotations
@@ -52,7 +54,7 @@ class FrameLines:
     def show(self) -> None:
         """Paint the header, the tabs and the footer."""
         settings = self._workspace.settings
-        filled = environment(settings).filled
+        filled = environment(settings).filled  # a colour if it is a production platform
         self.header.fill(filled)
         self.footer.fill(filled)
         self.show_status()

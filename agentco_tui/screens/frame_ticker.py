@@ -2,7 +2,9 @@
 
 A need is one item of "needs you", the list of what requires the operator. Some needs follow from
 the clock, the log or the forecasts, and not from a change of a record, so the needs are refreshed
-from time to time. A snoozed need comes back when its time is over.
+from time to time. A snoozed need comes back when its time is over. The frame is the dashboard's
+main screen; its lists show what was polled from the platform, a remote service. Views are lists
+that the settings define.
 """
 
 from __future__ import annotations
@@ -39,7 +41,7 @@ class FrameTicker:
         """Repaint ages once a second; on a slow terminal every `TICKS_PER_REFRESH` seconds."""
         self._ticks += 1
         self.check_absence(is_active=False)
-        self._workspace.poller.mark_late()
+        self._workspace.poller.mark_late()  # data whose next answer is overdue may be old
         is_refresh_due = self._ticks % TICKS_PER_REFRESH == 0
         if is_refresh_due:
             self._dashboard.needs_refresh.start(self._frame)

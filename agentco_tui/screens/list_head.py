@@ -3,7 +3,7 @@
 A feed is one list of records that is polled from the platform, the remote service that is watched;
 its `Phase` is LOADING, LIVE, STALE (old, after a failure) or FAILED (no data yet). Rows are dimmed
 while they are old, and an empty table says why it is empty. `ListHooks` is the list that the lines
-are about: `lists` are the feeds of its rows, `beside` other feeds that it shows, `shown_as` the
+are about: `lists` are the feeds of its rows, `side_feeds` other feeds that it shows, `shown_as` the
 settings of its view (the filter that the user defined for it). The scope is the company that the
 dashboard is limited to.
 """

@@ -1,8 +1,10 @@
 """The columns of the list of needs, on the Overview.
 
 A need is one thing that requires the operator: a task to approve, a budget that runs out, an agent
-that failed. `NeedWords` is a need in words: why it is listed, what it is about, and what follows if
-it is ignored. A snoozed need, which was put off for a while, is dim.
+that failed; its level says how urgent it is. It may stand for several tasks that are alike. Needs
+come from what was polled from the platform, a remote service. `NeedWords` is a need in words: why
+it is listed, what it is about, and what follows if it is ignored. A snoozed need, which was put off
+for a while, is dim.
 """
 
 from __future__ import annotations

@@ -2,6 +2,10 @@
 
 A need is one thing that requires the operator: a task to approve, a budget that runs out, an agent
 that failed. `NeedsModel` (`workspace.needs`) finds and ranks them; `words_of` puts one into words.
+A need may stand for several tasks that are alike; snoozed, it is last until a time. The queue is
+the list of tasks that wait. A feed is one list that is polled from the platform, the remote service
+that is watched; `Phase` is its state, STALE if it fails and is shown as last read.
+
 Below the list are a preview of the need under the cursor, the budgets (`SpendPanel`), the newest
 log entries (`LatestPanel`), and on large terminals graphs. They share the height of the terminal
 with the list, so resizing and new needs lay the screen out again.
@@ -87,7 +91,7 @@ class OverviewView(TaskLines[Need]):
         FeedName.ACTIVITY,
     )
     figures_from = (FeedName.AGENT_BUDGETS, FeedName.AGENTS)
-    task_rows = f"{NeedKind.TASK}:"
+    task_rows = f"{NeedKind.TASK}:"  # what precedes the id of a task in the id of its row
     BINDINGS = bindings_of("overview")
     SCOPED_CSS = False  # some rules depend on the size of the screen around the view
     DEFAULT_CSS = """
@@ -197,7 +201,7 @@ class OverviewView(TaskLines[Need]):
 
     def arrive(self) -> None:
         """Show the needs of now; the panels once the layout is known."""
-        self.freezer.reload_due = True
+        self.freezer.reload_due = True  # the rows are loaded again when they need not keep still
         super().arrive()
         self._lay_out()
 
@@ -375,6 +379,7 @@ class OverviewView(TaskLines[Need]):
     def open(self, row_id: str) -> None:
         need = self.need()
         match self.subject():
+            # A task that was approved and does not move: the list of all tasks has it.
             case Task() as task if need is not None and need.kind is NeedKind.STUCK:
                 start_worker(self, partial(self._open_read, task), f"read {task.id}")
             case Task() as task if self.workspace.store.pending.get(task.id) is None:

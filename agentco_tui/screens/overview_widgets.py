@@ -1,7 +1,9 @@
 """The two panels below the list of the Overview: SPEND, the budgets, and LATEST, the activity log.
 
 Each is a title above a text pane, and fills itself from the records that were read. The functions
-in `overview_panels` make the lines. A feed is one list of records that is polled.
+in `overview_panels` make the lines. A feed is one list of records that is polled from the platform,
+the remote service that is watched. Noisy is a log in which what goes wrong is lost among other
+entries.
 """
 
 from __future__ import annotations

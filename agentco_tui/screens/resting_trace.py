@@ -1,7 +1,8 @@
 """Reads the trace of the task on which the cursor of a list rests, for the preview of that task.
 
-A trace is the record of an agent's steps on a task. Each costs a request, so it is read only once
-the user has left the cursor on the task for a moment, and only if the preview is visible.
+A trace is the record of an agent's steps on a task. Each costs a request to the platform, the
+remote service that has it, so it is read only once the user has left the cursor on the task for a
+moment, and only if the preview is visible. `workspace.traces` keeps those that were read.
 """
 
 from __future__ import annotations

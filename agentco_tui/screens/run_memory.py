@@ -1,8 +1,8 @@
 """What one run of the dashboard leaves to the next: screen, filters, sorting, columns and theme.
 
 `Remembered` is that as it is written to the state folder; a `ListMemory` is the part of it about
-one list. A view (`[views.NAME]` in the settings) has a filter, an order and columns of its own, so
-nothing is remembered of it.
+one list. A place is the name of a screen, such as "tasks". A view (`[views.NAME]` in the settings)
+is a list with a filter, an order and columns of its own, so nothing is remembered of it.
 """
 
 from __future__ import annotations
