@@ -99,7 +99,6 @@ class FrameInterface:
     """
 
     lines: Lines
-    """The header, the tabs and the footer."""
     commands: Commands
     prompt: Prompt
     """The input line in place of the footer, for a filter or for a place to go to."""
