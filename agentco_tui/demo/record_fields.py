@@ -104,6 +104,7 @@ def _budget_fields(state: WorldState, owner: Budgeted) -> Fields:
         "period": "monthly",
         "period_start": state.period_start,
         "resets_at": state.resets,
+        # By the threshold that the spending has reached: none, the warning, or the limit.
         "status": {0: "ok", 0.8: "warning", 1: "exceeded"}[owner.reached],
     }
 

@@ -2,7 +2,9 @@
 
 The embedded world is the simulated companies, agents and tasks of demos and tests. Each task
 follows a story: templates for its steps and texts, into which `fill` puts particulars (names,
-amounts), drawn at random for each task. An agent "talks" when it writes to the activity log.
+amounts), drawn at random for each task. An agent "talks" when it writes to the activity log. The
+`reached` of a company or agent is the threshold of its budget that its spending has reached: 0,
+`WARN_AT` or `STOP_AT`.
 
 All future events are in one queue, ordered by virtual time, and each sort of event has its own
 random generator. So what happens depends on the seed and the virtual time only, not on how often

@@ -3,6 +3,7 @@
 The world is for demos and tests. Each task follows a story: templates for its steps and texts, into
 which `fill` puts particulars (names, amounts). `BOOK` has the stories, the cast (companies and
 agents with given names and budgets), and the opening, the tasks that are always waiting at first.
+`Simulation.review` raises the alerts that follow from a budget.
 
 Everything is drawn from one random generator: the order of the draws decides what is drawn, and
 must not change.

@@ -1,9 +1,10 @@
 """The folder in which the program stores its own files, and how each profile's dashboard was left.
 
-The files are the history, the journal of writes, snoozed items and so on. Only the owner can read
-them; nothing is ever written into the config file. `Remembered` is the screen, sort order and
-filter with which a profile's dashboard was left. Nothing depends on it: if its file can't be read
-or written, that is logged, and the dashboard starts with its defaults.
+Only the owner can read them; nothing is ever written into the config file. A profile is the user's
+configuration of one platform, that is, of one remote service that the dashboard shows. `Remembered`
+is the screen, sort order and filter with which a profile's dashboard was left. Nothing depends on
+it: if its file can't be read or written, that is logged, and the dashboard starts with its
+defaults.
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ T = TypeVar("T")
 FOLDER_MODE = 0o700
 FILE_MODE = 0o600
 # Names of the files in the folder.
-REMEMBERED_FILE = "remembered.json"
-HISTORY_FILE = "history.sqlite3"
-SNOOZED_FILE = "snoozed.json"
-NOTIFIED_FILE = "notified.json"
-JOURNAL_FILE = "journal.jsonl"
+REMEMBERED_FILE = "remembered.json"  # how each profile's dashboard was left
+HISTORY_FILE = "history.sqlite3"  # samples of what was polled from the platforms
+SNOOZED_FILE = "snoozed.json"  # items of the "needs you" list that the user has put off
+NOTIFIED_FILE = "notified.json"  # what the user was notified of already
+JOURNAL_FILE = "journal.jsonl"  # the changes that were sent to the platforms
 LONGEST_FILTER = 200
 """Characters of a filter that is remembered."""
 MOST_PROFILES = 50
@@ -71,7 +72,7 @@ def why_not_writable(folder: Path) -> SafeText | None:
 
 
 class ListMemory(msgspec.Struct, frozen=True):
-    """How a list was left."""
+    """How a list of the dashboard was left."""
 
     sort: str | None = None
     descending: bool = False

@@ -57,6 +57,7 @@ _USER_INPUT: Final[tuple[type[Message], ...]] = (
     events.MouseScrollDown,
     events.MouseScrollUp,
 )
+# The members of Textual's driver that this one overrides or calls.
 _MEMBERS: Final = (
     *("_sigtstp_application", "_sigcont_application", "_get_terminal_size", "can_suspend"),
     *("close", "process_message", "run_input_thread", "start_application_mode"),
@@ -288,7 +289,7 @@ class JobControlDriver(LinuxDriver):
     def process_message(self, message: Message) -> None:
         """Post a message from the terminal, and pause background work after a key or a click."""
         if isinstance(message, _USER_INPUT):
-            person_acts()
+            person_acts()  # background work that runs in slices pauses for a moment
         super().process_message(message)
 
     def write(self, data: str) -> None:

@@ -61,8 +61,10 @@ _ST: Final = lazy_pattern("\x1b\\\\|\x9c|\udc9c")
 _EIGHT_BIT: Final = "\x8f\x90\x98\x9b\x9d\x9e\x9f"
 """C1 controls that begin a sequence or a string: one character for ESC and another one. They come
 as UTF-8, or as a byte that is no UTF-8."""
+# Characters that are removed from pasted text.
 _NO_TEXT: Final = lazy_pattern("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
+# A key by its number, modifiers, kind of event (3: a release), text and final character.
 _KEY: Final = lazy_pattern(
     r"\x1b\[(\d{0,7})(?::[\d:]*)?(?:;(\d{0,3})(?::(\d?)[\d:]*)?(?:;([\d:]*))?)?([u~ABCDEFHPQRS])"
 )
@@ -72,6 +74,7 @@ _REPORT: Final = lazy_pattern(r"\x1b\[(?:[IO]|<\d{1,4};-?\d{1,6};-?\d{1,6}[Mm]|\
 _SIZE: Final = lazy_pattern(
     r"\x1b\[48;(\d{1,6})(?::[\d:]*)?;(\d{1,6})(?::[\d:]*)?;(\d{1,6})(?::[\d:]*)?;(\d{1,6})(?::[\d:]*)?t"
 )
+# The position of the cursor, which looks like F3 with modifiers.
 _CURSOR: Final = lazy_pattern(r"\x1b\[\d+;\d+R")
 _LIKE_KEY: Final = lazy_pattern(r"\x1b(?:\[[\d;:]*[~uA-HPQSZ]|O.)")
 """A sequence that only a key sends; the terminal's own answers have other forms."""
