@@ -1,10 +1,11 @@
 """Decides what the user is notified of while not looking at the dashboard: each event once.
 
 Events are needs (items of the "needs you" list) that become critical, new tasks of high priority,
-and outages: feeds (the lists that are polled) that have not answered for some time. `Freshness`
-says when a feed last answered, and why it fails. Keys of events are those of needs, "new task:ID"
-and "fails:KIND OF FAILURE". The steady clock is one that never jumps. The dashboard and `watch`
-call `find_events` after each refresh. `remembered` returns the state for the next run.
+and outages: feeds (the lists that are polled from the platform, the remote service) that have not
+answered for some time. `Freshness` says when a feed last answered, and why it fails. Keys of events
+are those of needs, "new task:ID" and "fails:KIND OF FAILURE". The steady clock is one that never
+jumps. The dashboard and `watch` call `find_events` after each refresh. `remembered` returns the
+state for the next run.
 """
 
 from __future__ import annotations
@@ -43,7 +44,8 @@ class Notifier:
     """Finds a need that becomes critical, a high-priority task that newly waits, an outage, and
     the end of an outage.
 
-    Snoozed needs are never notified of, and what comes during quiet hours only after them.
+    Snoozed needs (those that the user has put off) are never notified of, and what comes during
+    quiet hours only after them.
     """
 
     def __init__(

@@ -30,7 +30,7 @@ EACH: Final = "NAME"
 TOP: Final = ""
 """The name of the part of the config file above its first table."""
 PROFILE: Final = f"profiles.{EACH}"
-"""The table of a profile, which describes one platform: the address of the service, its API key."""
+"""The table of a profile, which describes one platform (a remote service): its address, its key."""
 FLAG_ONLY: Final[tuple[str, ...]] = ()
 """The `tables` of a setting that can only be given on the command line."""
 

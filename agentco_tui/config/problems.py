@@ -19,7 +19,8 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
 
     text: str
     setting: str | None = None
-    """The setting's full name, `profiles.prod.refresh`, or the flag or variable that set it."""
+    """The full name of the setting, for instance of `refresh` in the table `profiles.prod`:
+    "profiles.prod.refresh", or the flag or variable that set it."""
     file: Path | None = None
     line: int | None = None  # counted from 1
 

@@ -226,7 +226,7 @@ def percentage(most: float) -> Validator[Decimal]:
 
 
 refresh = number(least=REFRESH_FROM, most=REFRESH_TO, unit=" of seconds")
-"""The interval between two polls of the platform."""
+"""The interval between two polls of the platform, the remote service that is shown."""
 hold = number(least=0, most=60, unit=" of seconds")
 """How long the approval of a task can be taken back before it is sent."""
 factor = number(least=1, most=1000)

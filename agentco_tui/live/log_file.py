@@ -1,7 +1,8 @@
 """Processes the platform's CSV export of its activity log (what agents did) as it is downloaded.
 
-`Written` counts rows and bytes for the message at the end; `with_names` adds a column of names next
-to each column of ids, if the user wants that. Both take the export in chunks of bytes.
+The platform is the remote service that the program watches. `Written` counts rows and bytes for the
+message at the end; `with_names` adds a column of names next to each column of ids, if the user
+wants that. Both take the export in chunks of bytes.
 """
 
 from __future__ import annotations

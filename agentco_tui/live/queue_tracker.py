@@ -22,6 +22,7 @@ from agentco_tui.live.waiting_queue import Owner, WaitingQueue
 from agentco_tui.model import Agent, Record, Ref, Task
 
 _CHUNK: Final = 50  # ids between two pauses
+# The lists that are polled and concern the queue.
 _FEEDS: Final = (FeedName.AGENTS, FeedName.PENDING)
 """Agents first, because a task that names no company belongs to that of its agent."""
 

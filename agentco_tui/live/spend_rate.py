@@ -45,6 +45,7 @@ MOSTLY: Final = 0.5  # share of a company's rate at which one agent explains it
 _PART: Final = 15.0  # seconds within which amounts are one part
 _RESET: Final = 0.2  # a figure that falls below this share of itself was reset
 _CHUNK: Final = 250  # budgets between two pauses
+# The feeds (lists that are polled) that have budgets, and the scope of these: whose they are.
 _FEED_OF: Final = {
     FeedName.BUDGET: BudgetScope.ALL,
     FeedName.COMPANY_BUDGETS: BudgetScope.COMPANY,

@@ -34,7 +34,7 @@ def without_key(env: Mapping[str, str], redact: Callable[[str], str]) -> dict[st
 
     `redact` replaces the key in a text; a variable whose text it changes is left out, because the
     setting `api_key_env` may name any variable. AGENTCO_API_KEY is always left out: it may hold the
-    key of another profile (another platform).
+    key of another profile (the configuration of another remote service).
     """
     kept = {name: text for name, text in env.items() if redact(text) == text}
     kept.pop("AGENTCO_API_KEY", None)

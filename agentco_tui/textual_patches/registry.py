@@ -1,6 +1,7 @@
 """All changes to Textual, and all uses of parts of it that are not public.
 
 Each `Patch` has a name and says what goes wrong without it; numbers are those of Textual's issues.
+(A profile is the configuration of one remote service; the user can switch to that of another.)
 `system/patches.py` says how a patch is checked before it takes effect. `tests/textual_patches` has
 for each a test that fails once Textual no longer needs it.
 """
