@@ -19,7 +19,7 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
 
     text: str
     setting: str | None = None
-    """The full name of the setting, for instance of `refresh` in the table `profiles.prod`:
+    """The name of the setting with its table `[profiles.prod]`, such as
     "profiles.prod.refresh", or the flag or variable that set it."""
     file: Path | None = None
     line: int | None = None  # counted from 1

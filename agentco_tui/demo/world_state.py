@@ -31,7 +31,7 @@ _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 
 
 class RefusedError(Exception):
-    """A refusal by the demo's REST API, with status, code, message, and the reason for each field."""
+    """A refusal by the demo's REST API: status, code, message, and the reason for each field."""
 
     def __init__(
         self, status: int, code: str, message: str, fields: Sequence[tuple[str, str]] = ()
