@@ -50,7 +50,7 @@ class CopyChoice(Dialog[str]):
         *(Binding(letter, f"take('{letter}')", show=False) for letter in "nsjcl"),
     ]
 
-    keys: Mapping[str, str] = {"esc": " back"}
+    key_hints: Mapping[str, str] = {"esc": " back"}
 
     def __init__(self, offered: Mapping[str, SafeText]) -> None:
         super().__init__([Cell(plain("COPY"), Tone.STRONG)])
