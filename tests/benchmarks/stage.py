@@ -17,6 +17,7 @@ from functools import cache
 from pathlib import Path
 
 from agentco_tui.api.credentials import BaseUrl
+from agentco_tui.api.origin import platform_of
 from agentco_tui.commands.demo_past import write_past
 from agentco_tui.config import DEFAULT_PROFILE
 from agentco_tui.demo.world import World
@@ -126,8 +127,9 @@ def give_past(home: Path, address: str) -> None:
     folder.mkdir(parents=True, mode=0o700)
     copy = shutil.copy(past(), folder / HISTORY_FILE)
     with closing(sqlite3.connect(copy)) as connection, connection:
-        about = DEFAULT_PROFILE, str(BaseUrl.parse(address))
-        connection.execute("UPDATE platform SET profile = ?, origin = ?", about)
+        origin = str(BaseUrl.parse(address))
+        connection.execute("UPDATE platform SET key = ?, origin = ?", (platform_of(origin), origin))
+        connection.execute("UPDATE viewer SET profile = ?", (DEFAULT_PROFILE,))
 
 
 def first_bytes(session: PtySession, key: str, patience: float = 30.0) -> float:

@@ -724,9 +724,7 @@ def take_past(source: Path, home: Path, ledger: Ledger) -> None:
     shutil.copyfile(source, target)
     target.chmod(0o600)
     with closing(sqlite3.connect(target)) as file, file:
-        columns = [name for _, name, *_ in file.execute("PRAGMA table_info(platform)")]
-        if "profile" in columns:
-            file.execute("UPDATE platform SET profile = 'default'")
+        file.execute("UPDATE viewer SET profile = 'default'")
 
 
 def run(wanted: argparse.Namespace, folder: Path) -> int:
