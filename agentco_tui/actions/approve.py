@@ -1,10 +1,11 @@
 """Approves one task: the comparison before it is sent, and the conclusions after.
 
 `Approval` is the `Write` for approvals: `write_flow` calls `prepare`, `send`, `read_effect` and
-`conclude`. The platform is read through `services.reader`, never through the store, which may be
-older. Every conclusion rests on reads that began after the answer came or was given up on, and
-claims no more than they show. An `Attempt` is the journal's note of what is about to be sent; a
-`Check` is the result of one read; an `Outcome` is what became of the approval, as data.
+`conclude`. The platform (the remote service that runs the agents) is read through
+`services.reader`, never through the store, which may be older. Every conclusion rests on reads that
+began after the answer came or was given up on, and claims no more than they show. An `Attempt` is
+the journal's note of what is about to be sent; a `Check` is the result of one read; an `Outcome` is
+what became of the approval, as data.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ class Approval(Write[Task]):
         )
         """When the task was last read to wait before this, by the platform's clock."""
         company = shown.company.id if shown.company is not None else None
-        scope = services.poller.query.company
+        scope = services.poller.query.company  # the company on the screen; None for all
         self._own_company: str | None = None
         """The task's own company, if the lists of all companies are read."""
         if scope is None:

@@ -1,7 +1,9 @@
 """Approves many tasks by one decision: after an undo window, a few at a time, stopped in doubt.
 
-`BatchApproval` runs one `Approval` for each task of the set, and records the progress of each as a
-`Decision`, which the screens show. Tasks whose first reads begin together share them.
+The tasks that are approved together are a set. `BatchApproval` runs one `Approval` for each of
+them: `post` sends one request to the platform (the remote service), `reconcile` reads until its
+outcome is known. The progress of each is a `Decision`, which the screens show. Tasks whose first
+reads begin together share them.
 """
 
 from __future__ import annotations
@@ -171,7 +173,7 @@ class BatchApproval:
             # Stop the set where going on would be acting blindly.
             match approval.answer.kind:
                 case _ if approval.resumed_attempt is not None:
-                    pass
+                    pass  # nothing was sent: an earlier attempt is reconciled
                 case AnswerKind.FORBIDDEN:
                     self.stop("stopped: the key may not approve (403)")
                 case AnswerKind.UNAUTHORISED:

@@ -1,7 +1,9 @@
 """Summarises a set of tasks for the question before all of them are approved.
 
-It sorts the tasks for review, adds up their costs, names what is unusual about each, and excludes
-tasks that can't be approved together with the others.
+Agents on the platform (the remote service) ask the user to approve their tasks; a set is the tasks
+that the user has marked to approve together. This module sorts the tasks for review, adds up their
+costs, names what is unusual about each, and excludes tasks that can't be approved together with the
+others.
 """
 
 from __future__ import annotations
@@ -34,8 +36,8 @@ PAYLOAD_TYPE_FIELDS: Final = ("type", "kind", "action")
 class Familiarity(IntEnum):
     """How well the user knows a task; the least known first."""
 
-    CHANGED = 0  # it was read, and has changed since
-    UNREAD = 1
+    CHANGED = 0  # the user opened it, and it has changed since
+    UNREAD = 1  # the user has not opened it
     READ = 2
 
 
@@ -61,7 +63,7 @@ def list_for_review(
     """Return all tasks of a set: those that the user knows least first; among them the most
     unusual, then the most urgent, the most expensive, and those that wait longest.
 
-    `read` has the contents of tasks, by id, as the user read them.
+    `read` has the digests of tasks (`Task.content`), by id, as the user read them.
     """
     unusual = _unusual_values(tasks, names)
     listed = [

@@ -1,8 +1,10 @@
 """The writes that create a task or a company, or clone a company.
 
-A new record has no id yet, so it is recognised by what it is: a similar record (`is_similar`: the
-same title, agent and company) that was not in the list before the attempt. The list is read before
-and after sending. If the answer is lost, the record is found that way, and no second one is made.
+A write is one request that changes the platform, the remote service; `write_flow` calls the methods
+of these classes in turn. The store is what is known of the platform in memory. A new record has no
+id yet, so it is recognised by what it is: a similar record (`is_similar`: the same title, agent and
+company) that was not in the list before the attempt. The list is read before and after sending. If
+the answer is lost, the record is found that way, and no second one is made.
 """
 
 from __future__ import annotations
@@ -71,7 +73,7 @@ class Creation(ListedWrite[T], ABC):
 
     def compare_with_shown(self, listing: Listing[T] | None) -> Mapping[str, Any] | Outcome:
         similar: list[T] | None = None
-        if listing is not None and listing.whole:
+        if listing is not None and listing.whole:  # not cut off, nor with pages missing
             similar = [record for record in listing.records if self.is_similar(record)]
         if self.attempt_id is not None:
             # The journal has the first read, by which the new record is told from older ones.
@@ -194,6 +196,7 @@ class TaskCreation(Creation[Task]):
         if outcome.kind not in GOOD or not isinstance(record, Task):
             return
         company = (record.company or Ref()).id
+        # The store holds the tasks of one company only (or of all), the one on the screen.
         if self.services.poller.query.company not in (None, company):
             return
         store = self.services.store

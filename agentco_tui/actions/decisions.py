@@ -1,9 +1,11 @@
 """Keeps the approvals made from this machine and their outcomes: one `Decision` per task.
 
-Lines, details, the Overview, the footer and the question about a second attempt all show these
-decisions, so that they agree. `Decisions.subscribe` reports each change. Decisions of other
-dashboards on this machine come from the journal, the file in which each attempt is noted before it
-is sent. `UndoWindow` is the time in which the user can take a yes back.
+Agents on the platform (the remote service) ask the user to approve their tasks. The list below is
+that of pending tasks, as it is polled into the store. Lines, details, the Overview, the footer and
+the question about a second attempt all show these decisions, so that they agree.
+`Decisions.subscribe` reports each change. Decisions of other dashboards on this machine come from
+the journal, the file in which each attempt is noted before it is sent. `UndoWindow` is the time in
+which the user can take a yes back.
 """
 
 from __future__ import annotations
@@ -141,7 +143,7 @@ class Decisions:
     async def hold(self, task: Task) -> bool:
         """Wait for the undo window of a yes to a task; False if it was taken back."""
         timing = self._services.timing
-        if timing.hold_one <= 0:
+        if timing.hold_one <= 0:  # the length of the window in seconds
             return True
         undo_window = UndoWindow(timing.hold_one, self._services.clock, timing.sleep)
         self._undo_windows[task.id] = undo_window

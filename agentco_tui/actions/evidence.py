@@ -1,6 +1,9 @@
 """The evidence about a write: how clear the platform's answer was, and what each read showed.
 
-`write_flow` and its subclasses conclude outcomes from these types; nothing is read or sent here.
+A write is one request that changes the platform (the remote service); reads before and after it
+show whether it took effect. A `Receipt` is the decoded 2xx answer to a write, which may still
+contain a no. `Sent.NO` of an error says that the request certainly had no effect. `write_flow` and
+its subclasses conclude outcomes from these types; nothing is read or sent here.
 """
 
 from __future__ import annotations
@@ -41,9 +44,9 @@ class AnswerKind(StrEnum):
     """How clear the answer to a write is by itself."""
 
     YES = "yes"
-    NO = "no"
+    NO = "no"  # a clear refusal, with any other status than 401 and 403
     UNAUTHORISED = "unauthorised"  # 401, about the key or about this record: only a read tells
-    FORBIDDEN = "forbidden"
+    FORBIDDEN = "forbidden"  # 403
     LOST = "lost"  # the platform may have applied the write
     UNSENT = "unsent"  # nothing left this machine
 

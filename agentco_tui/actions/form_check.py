@@ -1,7 +1,8 @@
 """What is refused in a form before anything is sent.
 
-The platform states no bounds, so only what no platform can want is refused here; the rest is the
-platform's to refuse.
+The forms create a task or a company on the platform, the remote service, or clone a company; keys
+are the names of the request's fields. The platform states no bounds, so only what no platform can
+want is refused here; the rest is the platform's to refuse.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def check_form(values: Mapping[str, str]) -> dict[str, SafeText]:
     """Return what is wrong with the text in each field of a form; empty if all can be sent."""
     problems: dict[str, SafeText] = {}
     for field, text in values.items():
-        may_have_lines = field == "mission"
+        may_have_lines = field == "mission"  # of a company: a text of several lines
         one_line = text.translate(_LINE_BREAKS) if may_have_lines else text
         if field in NEEDED and is_blank(text):
             problems[field] = plain(NEEDED[field])

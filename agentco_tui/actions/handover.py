@@ -1,7 +1,9 @@
 """Writes the hand-over of a shift in Markdown: the present state, and what happened.
 
-A `Section` is a heading with notes and events (`ChangeEvent`). The platform's texts are written as
-Markdown code, so that they stay mere text, whichever program renders it.
+A `Section` is a heading with notes and events (`ChangeEvent`); its `none` is what is written if it
+has no events. The journal notes what this machine sent to change the platform, the remote service
+(`Attempt`), and its outcome (`Settled`); `Earlier` is both of one attempt. The platform's texts are
+written as Markdown code, so that they stay mere text, whichever program renders it.
 """
 
 from __future__ import annotations
@@ -34,7 +36,10 @@ def as_code(text: str) -> str:
 def handover_markdown(
     title: SafeText, about: SafeText, sections: Iterable[Section], now: float
 ) -> str:
-    """Return the whole hand-over, of bounded length, with a line break at its end."""
+    """Return the whole hand-over, of bounded length, with a line break at its end.
+
+    `about` is the line below the title; `now` is in seconds since 1970.
+    """
     lines = [f"# Hand-over: {as_code(title)}", "", as_code(about)]
     for section in sections:
         lines += ["", f"## {section.name}", ""]

@@ -1,7 +1,9 @@
-"""Resolves a platform's host to IP addresses.
+"""Resolves the host of a platform (the remote service that is watched) to IP addresses.
 
-Two names of hosts may lead to one platform. The journal compares the addresses, so that the same
-write is not sent twice under two names.
+Two names of hosts may lead to one platform. The journal notes each write (a request that changes
+the platform) before it is sent, and compares the addresses, so that the same write is not sent
+twice under two names. An origin is the platform's address as configured, which `platform_of`
+normalizes.
 """
 
 from __future__ import annotations
@@ -24,8 +26,8 @@ MOST_ADDRESSES: Final = 16  # of a host, that are kept with an attempt
 def addresses_of(origin: str, patience: float = LOOKUP_PATIENCE) -> tuple[str, ...]:
     """Return the IP addresses of an origin's host, each with the port, sorted.
 
-    All addresses of this machine are one, "localhost". Returns nothing, and logs that, if the host
-    can't be resolved within `patience` seconds.
+    All addresses of this machine are given as "localhost". Returns nothing, and logs that, if the
+    host can't be resolved within `patience` seconds.
     """
     parts = urlsplit(platform_of(origin))
     host = parts.hostname or ""

@@ -1,12 +1,13 @@
 """The write-ahead journal: what was sent from this machine, and the outcomes.
 
-One file for all dashboards of a user on a machine, of JSON lines in plain ASCII: an `Attempt` is
-written before its request is sent, its outcome (`Settled`) when that is known. The journal also
-keeps two dashboards from sending the same thing: under its lock, an attempt is written only if no
-other at the same subject (the task, agent or company acted on) is open, and no line about that
-subject came after the read that the decision is based on. What this process has in flight is also
-kept in memory. If another program changed the file, nothing is sent: before each attempt all of the
-file is compared with what was read.
+What is sent are requests that change the platform, the remote service; an origin is its address as
+configured, a verb what the request does ("approve"). One file for all dashboards of a user on a
+machine, of JSON lines in plain ASCII: an `Attempt` is written before its request is sent, its
+outcome (`Settled`) when that is known. The journal also keeps two dashboards from sending the same
+thing: under its lock, an attempt is written only if no other at the same subject (the task, agent
+or company acted on) is open, and no line about that subject came after the read that the decision
+is based on. What this process has in flight is also kept in memory. If another program changed the
+file, nothing is sent: before each attempt all of the file is compared with what was read.
 """
 
 from __future__ import annotations
@@ -140,6 +141,7 @@ class Journal:
                 left = self._left_behind(attempt, self._open.values())
                 if left is not None:
                     raise Unsettled(self._write_as_ours(left))
+                # Another process wrote about the same subject after the read.
                 if any(line.subject == attempt.subject for line in self._file.entries_since(since)):
                     raise Overtaken
                 self._write_owed()

@@ -1,10 +1,11 @@
 """The running digest that shows that a journal was changed.
 
-Each line ends with a digest of all bytes of the file before it, and of its own up to the digest.
-Whatever is changed, removed or inserted before a line is found by reading that line. The digest
-can't show that the file ends too early: a process that has the file open notices that by its
-length; one that starts later can't. Lines without a digest, which older versions write, are covered
-by the next line that has one.
+The journal is the file in which each request that changes the remote service is noted before it is
+sent, one JSON object a line. A seal is the digest in a line. Each line ends with a digest of all
+bytes of the file before it, and of its own up to the digest. Whatever is changed, removed or
+inserted before a line is found by reading that line. The digest can't show that the file ends too
+early: a process that has the file open notices that by its length; one that starts later can't.
+Lines without a digest, which older versions write, are covered by the next line that has one.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """The journal's file: lines are appended whole, made durable, shared under a lock, and checked.
 
-`Journal` decides what is written; this module reads and writes bytes. A lock file next to the
-journal keeps processes from writing at the same time. A change by any other program is noticed: by
-which file is at the path, by its length, by its last bytes, and by the running digest that each
-line ends with (`RunningDigest`).
+The journal notes each request that changes the platform (the remote service) before it is sent, and
+its outcome; an `Entry` is one of its lines. `Journal` decides what is written; this module reads
+and writes bytes. A lock file next to the journal keeps processes from writing at the same time. A
+change by any other program is noticed: by which file is at the path, by its length, by its last
+bytes, and by the running digest that each line ends with (`RunningDigest`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The lines of the journal: attempts and their outcomes, as JSON in plain ASCII.
 
-The journal is the file in which each write is noted before it is sent. Lines of older versions lack
-some of the fields, and lines of newer ones have others: both are read.
+The journal is the file in which each write is noted before it is sent; a write is one request that
+changes the platform, the remote service. Lines of older versions lack some of the fields, and lines
+of newer ones have others: both are read.
 """
 
 from __future__ import annotations
@@ -24,17 +25,17 @@ class _Line(msgspec.Struct, frozen=True, kw_only=True):
     """ISO 8601 in UTC, by this machine's clock; when the line is written, if not given."""
     origin: str = ""
     """The platform's address as configured, with the path of a reverse proxy."""
-    profile: str = ""
-    verb: str = ""
+    profile: str = ""  # the name of the user's configuration for that platform
+    verb: str = ""  # what the write does, a `Verb`: "approve", "set limit"
     subject: str = ""  # what is acted on: an id, or a digest of what a new record is to be
-    title: str = ""
-    task: str | None = None
+    title: str = ""  # of the task, agent or company acted on
+    task: str | None = None  # ids of the records that it concerns, and their names
     company: str | None = None
     company_name: str | None = None
     agent: str | None = None
     agent_name: str | None = None
     pid: int = 0
-    v: int = 2
+    v: int = 2  # the version of the format
 
 
 class Attempt(_Line, frozen=True, kw_only=True, tag_field="kind", tag="attempt"):
@@ -42,7 +43,7 @@ class Attempt(_Line, frozen=True, kw_only=True, tag_field="kind", tag="attempt")
 
     addresses: tuple[str, ...] = ()
     """What the host was resolved to, each with the port; empty if it could not be."""
-    fingerprint: str = ""
+    fingerprint: str = ""  # hexadecimal digest of the task as the user saw it, of an approval
     details: dict[str, Any] = {}
     """What else is needed to reconcile it by reading, such as the limit that was set."""
     writer: str = ""  # names the file that the writing process keeps locked while it lives
@@ -56,10 +57,10 @@ class Settled(_Line, frozen=True, kw_only=True, tag_field="kind", tag="outcome")
     decision: str = ""  # what was decided about a task, a `TaskDecision`, if the platform tells
     decided_by: str | None = None
     decided_at: float | None = None  # seconds since 1970 by the platform's clock
-    known_by: str = ""
+    known_by: str = ""  # what the outcome is known from, a `KnownBy`
     words: str | None = None  # the platform's message
     http_status: int | None = None
-    sentence: str = ""
+    sentence: str = ""  # the outcome in our words
     made: str | None = None  # the id of the record that was created
     corrects: str = ""  # the outcome that was written before and turned out to be wrong
 

@@ -1,6 +1,8 @@
 """Sets an agent's monthly limit, after a comparison with the limit that the user saw.
 
-`LimitChange` is the `Write` for limits (see write_flow.py, which calls its methods in turn).
+`LimitChange` is the `Write` for limits (see write_flow.py, which calls its methods in turn): a
+request that changes the platform, the remote service that runs the agents. The store is what is
+known of the platform in memory. `subject` is the agent's id.
 """
 
 from __future__ import annotations
@@ -74,6 +76,7 @@ class LimitChange(ListedWrite[Budget]):
         listing = await of_all_companies(
             client.agent_budgets, self.services.store, scope, client.companies
         )
+        # One budget at most: that of this agent.
         return Listing(records=tuple(one for one in listing.records if one.id == self.subject))
 
     def named_records(self) -> Iterable[Record | None]:
@@ -95,6 +98,7 @@ class LimitChange(ListedWrite[Budget]):
     def compare_with_shown(self, listing: Listing[Budget] | None) -> Mapping[str, Any] | Outcome:
         """Compare with what was shown, else with what was read first."""
         now = listing.records[0] if listing is not None and listing.records else None
+        # Why no request may name this id, for instance because several records share it.
         not_writable = refusal((self.subject,), (now,))
         if not_writable is not None:
             return self.unsent(Reason.NOT_WRITABLE, cause=not_writable)

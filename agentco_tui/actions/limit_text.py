@@ -1,4 +1,4 @@
-"""Monthly limits as text: checked as they are typed, and written as they are shown."""
+"""Monthly spending limits of agents as text: checked when typed, written as they are shown."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from agentco_tui.model import Budget
 from agentco_tui.model.format import money
 from agentco_tui.text import SafeText, plain, signs
 
-WHOLE_DIGITS: Final = 12
-DECIMALS: Final = 6
+WHOLE_DIGITS: Final = 12  # most digits before the point
+DECIMALS: Final = 6  # most digits after it
 _NUMBER = re.compile(r"[0-9]+\.?[0-9]*|\.[0-9]+")
 
 

@@ -1,7 +1,9 @@
 """The base of writes whose effect is looked for in a list, before they are sent and after.
 
 Creating tasks and companies, cloning and setting limits are such writes: the list is read first,
-then the request is sent, then the list is read until it shows the effect (`write_flow.Write`).
+then the request is sent, then the list is read until it shows the effect (`write_flow.Write`). The
+platform is the remote service that they change; the store is what is known of it in memory. A
+`Listing` is one answer with records. The journal notes each attempt before it is sent (`Attempt`).
 """
 
 from __future__ import annotations
@@ -67,7 +69,7 @@ class ListedWrite(Write[R], ABC):
         try:
             listing = await self.read_listing()
         except ApiError as error:
-            is_list_refused = error.sent is Sent.NO
+            is_list_refused = error.sent is Sent.NO  # the request certainly had no effect
             if not is_list_refused or isinstance(error, KeyRejected | NotAllowed):
                 return self.unsent(Reason.UNREAD_BEFORE, cause=error.sentence, error=error)
         details = self.compare_with_shown(listing)

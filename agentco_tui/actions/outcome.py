@@ -1,7 +1,10 @@
 """The outcome of a write, as data; `outcome_words.py` turns it into sentences.
 
-A write is one request that changes the platform: an approval, a new task or company, a new limit.
-An outcome claims no more than what was read, or what the platform clearly answered.
+A write is one request that changes the platform (the remote service): an approval, a new task or
+company, a new limit. The subject is the task, agent or company acted on. The journal is the file in
+which each attempt at a write is noted before it is sent. Reads are list requests before and after
+the write, to compare and to confirm. A set is a batch of tasks approved together. An outcome claims
+no more than what was read, or what the platform clearly answered.
 """
 
 from __future__ import annotations
@@ -79,13 +82,14 @@ class KnownBy(StrEnum):
 class Reason(StrEnum):
     """Why an outcome is of its kind: one for each way in which a write can end.
 
-    The value is written into the journal, so that another dashboard can tell the ends apart.
+    The value is written into the journal, so that another dashboard can tell the ends apart. The
+    comments end with the fields of `Outcome` that are set: cause, seconds, record, …
     """
 
     # Nothing was sent. `cause` says why, where it is mentioned.
-    WRITING_OFF = "writing is off"  # cause
+    WRITING_OFF = "writing is off"  # read-only, or without permission; cause
     NOT_WRITABLE = "not writable"  # the id does not identify one record; cause
-    NO_JOURNAL = "no journal"  # cause
+    NO_JOURNAL = "no journal"  # the journal can't be written; cause
     IN_FLIGHT = "in flight"  # another attempt at the same is open; cause
     KEEPS_CHANGING = "keeps changing"
     """Other processes on this machine acted on the subject during each read."""
@@ -94,7 +98,7 @@ class Reason(StrEnum):
     )
     REQUEST_NOT_SENT = "request not sent"  # the connection failed before the request left; cause
     SET_STOPPED = "set stopped"  # the set it belongs to was stopped before its turn; cause
-    SET_PAUSED = "set paused"
+    SET_PAUSED = "set paused"  # the platform asked for a pause (429)
     NOT_SHOWN_WHOLE = "not shown whole"  # the task was too large to show all of it; cause
     UNREAD_BEFORE = "unread before"  # the read before the write failed; cause, error
     TASK_UNREAD_BEFORE = "task unread before"  # the same for a task; cause, error
@@ -112,7 +116,7 @@ class Reason(StrEnum):
     DONE_THOUGH_REFUSED = "done though refused"  # cause
     YES_BUT = "yes but"  # the platform said yes, and a read shows something else; cause
     LOST_AND = "lost and"  # the answer was lost, and a read shows something else; cause
-    LOST_NO_EFFECT = "lost, no effect"  # seconds
+    LOST_NO_EFFECT = "lost, no effect"  # the answer was lost, and reads show no effect; seconds
 
     # Any write was sent.
     REFUSED = "refused"  # cause

@@ -1,7 +1,9 @@
 """The sentence of an outcome: the only place where an outcome becomes words.
 
-No program code reads these sentences; whatever depends on an outcome uses its fields. A sentence
-says "approved" only if a read, or the platform's clear yes, shows it.
+An `Outcome` is what became of one write, a request that changes the platform (the remote service),
+such as an approval; its `Reason` selects the sentence. No program code reads these sentences;
+whatever depends on an outcome uses its fields. A sentence says "approved" only if a read, or the
+platform's clear yes, shows it.
 """
 
 from __future__ import annotations
@@ -145,7 +147,7 @@ STATES_KIND: Final = frozenset(
         *(Reason.ANSWERED_DECIDED, Reason.APPROVED_LATER, Reason.APPROVED_LATER_THOUGH_REFUSED),
     }
 )
-"""Reasons whose sentence says by itself of what kind the outcome is."""
+"""Reasons whose sentence says by itself of what `OutcomeKind` the outcome is."""
 
 
 def outcome_sentence(outcome: Outcome) -> SafeText:
@@ -161,7 +163,7 @@ def outcome_sentence(outcome: Outcome) -> SafeText:
         sentence += " (approved from this machine before)"
     if outcome.journal_trouble is not None:
         sent = ""
-        if outcome.known_by is not KnownBy.HERE:
+        if outcome.known_by is not KnownBy.HERE:  # which means that nothing was sent
             sent = "it was sent, and "
         sentence += f" ({sent}only the note of this is missing: {outcome.journal_trouble})"
     if outcome.resumed is not None:

@@ -1,8 +1,10 @@
 """Decides how old the read before a write may be, for every write.
 
-A yes applies to what is there now. Between the read that was compared with what the user saw and
-the moment in which the request leaves lie the lock of the journal, the disk, the connection, and
-whatever else stops the process. What was read before all that may not be so any more.
+A write is a request that changes the platform (the remote service), such as an approval. Before it,
+the record it is about is read again, and the journal (a file on disk) notes it. A yes applies to
+what is there now. Between the read that was compared with what the user saw and the moment in which
+the request leaves lie the lock of the journal, the disk, the connection, and whatever else stops
+the process. What was read before all that may not be so any more.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """Finds out the outcomes of attempts that an earlier run of the program left open in the journal.
 
-An attempt is the journal's note of a write that was about to be sent. Nothing is sent here: the
-right kind of `Write` reads the platform until it is known whether the write was applied.
+A write is a request that changes the platform, the remote service; an attempt is the journal's note
+of a write that was about to be sent. Nothing is sent here: the right kind of `Write` (`Approval`,
+`LimitChange`, …) reads the platform until it is known whether the write was applied. `subject` is
+the id acted on.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """What every write needs: client, store, clock, journal, permissions and timing.
 
-`Services` is made once for a dashboard or a command, and given to each write (`write_flow.Write`).
-The journal is a file in which each attempt is noted before it is sent; an `Attempt` is such a note.
+`Services` is made once for a dashboard or a command, and given to each write (`write_flow.Write`),
+that is, to each request that changes the platform, the remote service. `Poller` reads the
+platform's lists into the store, what is known of it in memory. The journal is a file in which each
+attempt is noted before it is sent; an `Attempt` is such a note.
 """
 
 from __future__ import annotations
@@ -62,7 +64,7 @@ class Permissions:
     """
 
     def __init__(self, read_only: SafeText | None = None) -> None:
-        self.off = read_only
+        self.off = read_only  # why nothing may be written at all; None if something may
         self.missing: dict[Verb, SafeText] = {}  # what was refused, so that another key is needed
         self.on_change: Callable[[], object] = _ignore_change
         """Called when the result of `why_denied` may have changed."""
@@ -89,7 +91,10 @@ class Permissions:
 
 
 class Services:
-    """What the writes of one open profile share. Whoever opened the journal closes it."""
+    """What the writes of one open profile (a named configuration for one platform) share.
+
+    Whoever opened the journal closes it. `origin` is the platform's address as configured.
+    """
 
     def __init__(
         self,
@@ -126,13 +131,17 @@ class Services:
         return asyncio.get_running_loop().run_in_executor(self._thread, work, *about)
 
     async def claim(self, attempts: Iterable[Attempt]) -> list[Attempt]:
-        """`Journal.claim`; returns nothing while the journal can't be written."""
+        """Take over attempts that ended processes left open, to find out their outcomes.
+
+        Returns those that no other process took first; none while the journal can't be written.
+        """
         try:
             return await self.in_journal_thread(self.journal.claim, tuple(attempts))
         except JournalError:
             return []
 
     def earlier(self, verb: Verb, subject: str) -> Earlier | None:
+        """The last attempt at a subject (an id) from this machine; None if there is none."""
         return self.journal.earlier(self.origin, verb, subject)
 
     async def close(self) -> None:

@@ -1,9 +1,10 @@
 """Reads the lists of tasks, and the activity log, for decisions.
 
-Before and after each approval the platform is read through `TaskReader`, with requests of its own
-that wait for no poll. Concurrent decisions share reads (`SingleFlight`). Where the screen shows the
-same company, what was read also goes into the store, so that the screen shows what the decision was
-based on.
+A decision is the user's approval of a task. Before and after each, the platform (the remote
+service) is read through `TaskReader`, with requests of its own that wait for no poll. The store is
+what the screen shows of the platform; a feed is one list of it that `Poller` polls. Concurrent
+decisions share reads (`SingleFlight`). Where the screen shows the same company, what was read also
+goes into the store, so that the screen shows what the decision was based on.
 """
 
 from __future__ import annotations
@@ -131,6 +132,7 @@ class TaskReader:
             words = plain(f"the list can't be read, by a fault here ({type(error).__name__})")
             return TaskList(began=began, error=Unreadable(words, path="/api/tasks"))
         if update is not None and self.is_shown(feed, company):
+            # Put it into the store in place of what polls that began earlier would bring.
             self._poller.supersede(feed, began, update)
         return tasks
 
@@ -138,6 +140,7 @@ class TaskReader:
         """Whether the store holds this list and keeps it up to date."""
         if company != self._poller.query.company:
             return False
+        # Pending tasks are polled always, other feeds only while something shows them.
         return feed is FeedName.PENDING or self._poller.pace(feed) is not Pace.OFF
 
     async def _read_activity(self, company: str | None) -> tuple[Activity, ...]:

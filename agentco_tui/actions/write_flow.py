@@ -1,14 +1,16 @@
 """The one flow of every write: read, compare, write ahead, send once, reconcile.
 
-A write is one request that changes the platform: an approval, a new task or company, a new limit.
-It is in the journal, on disk, before it is sent; it is sent at most once, and only while the read
-before it is fresh (`read_age.py`) and the store knows nothing newer. Both are checked when the
-bytes leave, on a connection that is ready; if one does not hold, it is read and compared again.
-If the answer leaves open what happened, reads go on until one settles it, and the `Outcome` claims
-no more than what was read. What differs between the writes is in the subclasses of `Write`.
+A write is one request that changes the platform (the remote service): an approval, a new task or
+company, a new limit. The store is what is known of the platform in memory, kept fresh by polling. A
+write is in the journal, on disk, before it is sent; it is sent at most once, and only while the
+read before it is fresh (`read_age.py`) and the store knows nothing newer. Both are checked when the
+bytes leave, on a connection that is ready; if one does not hold, it is read and compared again. If
+the answer leaves open what happened, reads go on until one settles it, and the `Outcome` claims no
+more than what was read. What differs between the writes is in the subclasses of `Write`.
 
 An `Attempt` is the journal's entry before a write is sent, `Settled` the one about its outcome; a
-`Check` is what one read shows, and its `Observation` says whether that is the write's effect.
+`Receipt` is a decoded 2xx answer; a `Check` is what one read shows, and its `Observation` says
+whether that is the write's effect.
 """
 
 from __future__ import annotations
@@ -224,9 +226,10 @@ class Write(ABC, Generic[R]):
         Returns the outcome if nothing was sent; None if `reconcile` is to find it.
         """
         services = self.services
-        denied = services.permissions.why_denied(self.verb)
+        denied = services.permissions.why_denied(self.verb)  # read-only, or a 403 before
         if denied is not None:
             return self.unsent(Reason.WRITING_OFF, cause=denied, is_writing_off=True)
+        # Why no request may name these ids, for instance because several records share one.
         not_writable = refusal(self.named_ids(), self.named_records())
         if not_writable is not None:
             return self.unsent(Reason.NOT_WRITABLE, cause=not_writable)

@@ -1,8 +1,9 @@
 """Tells whether the process that wrote a line of the journal is still alive.
 
-Each process that writes keeps its own file locked (flock) in a folder next to the journal; the
-kernel releases the lock however the process ends. A pid would not do: pids are reused, and mean
-nothing in a home directory that several machines share.
+The journal notes each request that changes the remote service before it is sent; if its writer is
+dead, another process finds out the outcome. Each process that writes keeps its own file locked
+(flock) in a folder next to the journal; the kernel releases the lock however the process ends. A
+pid would not do: pids are reused, and mean nothing in a home directory that several machines share.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ class WriterLock:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.token = ""
+        self.token = ""  # the name of the file, which lines of the journal have as `writer`
         self._fd: int | None = None
 
     def hold(self) -> str:

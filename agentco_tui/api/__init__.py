@@ -1,1 +1,1 @@
-"""Speaks HTTP and JSON to the platform; knows no screen and no Textual."""
+"""Speaks HTTP and JSON to the platform, the remote service; knows no screen and no Textual."""

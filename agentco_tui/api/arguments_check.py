@@ -1,8 +1,9 @@
 """Checks of the arguments of the client's methods, made before anything is sent.
 
-Each function returns the argument, or raises an error: WrongArgumentType (a TypeError) for a wrong
-type, WrongArgument (a ValueError) for a value that can't be used. Both name the argument, and
-neither repeats its value, which could be a secret.
+The client sends requests to the platform, a remote service. Each function returns the argument, or
+raises an error: WrongArgumentType (a TypeError) for a wrong type, WrongArgument (a ValueError) for
+a value that can't be used. Both name the argument, and neither repeats its value, which could be a
+secret.
 """
 
 from __future__ import annotations
@@ -57,8 +58,8 @@ def check_optional_text(value: object, name: str) -> str | None:
 def check_id(value: object, name: str) -> str:
     """Return the id of one record: a text without control characters.
 
-    If several rows came with the same id, the program invents ids for them, which contain a NUL. So
-    none of these is ever sent.
+    If several rows of an answer came with the same id, the program invents ids for them, which
+    contain a NUL. So none of these is ever sent.
     """
     identifier = check_text(value, name)
     if len(identifier) > LONGEST_ID:

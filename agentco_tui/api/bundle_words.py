@@ -7,8 +7,9 @@ replaced, also a person's name in an unexpected place, such as a verb, a type, a
 path.
 
 The known words are collected from the tables by which answers are read: each *kind* of record
-(`mappable_kinds`) has a table of `Field`s, with the names under which platforms send them. A *slot*
-is our own name of a field. Names are compared *folded*: `fold("created_At") == "createdat"`.
+(`mappable_kinds`) has a table of `Field`s, with the names under which platforms (the remote
+services) send them. A *slot* is our own name of a field. Names are compared *folded*:
+`fold("created_At") == "createdat"`.
 """
 
 from __future__ import annotations

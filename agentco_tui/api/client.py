@@ -1,8 +1,10 @@
 """The client of the platform's REST API: one method for each operation; all raise ApiError.
 
-`Client` adds the operations to a `Fetcher`, which reads and caches lists; a `Transport` sends the
-requests. `open_client` makes all three. A read returns a record or a `Listing` (the records of all
-pages, and how complete they are), a write a `Receipt` (a hint at the outcome, not a proof of it).
+The platform is the remote service with companies of AI agents, whose tasks wait for the user's
+approval. `Client` adds the operations to a `Fetcher`, which reads and caches lists; a `Transport`
+sends the requests. `open_client` makes all three. A read returns a record or a `Listing` (the
+records of all pages, and how complete they are), a write a `Receipt` (a hint at the outcome, not a
+proof of it).
 
 Constants such as `TASKS` are descriptions of a kind of record, by which answers are read. A
 `ProfileMapping` has the names and units that are special to one platform.
@@ -102,6 +104,8 @@ class Client(Fetcher):
 
     def for_decisions(self) -> Client:
         """A client with separate connections: a decision does not wait behind other requests.
+
+        A decision is the approval of a task, with the reads before and after it.
 
         It shares the cached lists with this one. Closing either closes both.
         """
@@ -469,11 +473,11 @@ def open_client(
 ) -> Client:
     """A client with its own transport; close it, or use it with `async with`.
 
-    `mapping`: what a profile says about the platform's own names, units and words. `attempts`: how
-    often a failed read is sent at most; 1 for callers that retry themselves. `options` are
-    passed to the Transport. Imports httpx, which takes 50 to 110 ms the first time. Raises
-    CredentialError without a key, and for a host, a `ca_file` or a proxy setting that cannot be
-    used.
+    `mapping`: what a profile (the user's configuration for one platform) says about the platform's
+    own names, units and words; `AS_SENT` is none. `attempts`: how often a failed read is sent at
+    most; 1 for callers that retry themselves. `options` are passed to the Transport. Imports httpx,
+    which takes 50 to 110 ms the first time. Raises CredentialError without a key, and for a host, a
+    `ca_file` or a proxy setting that cannot be used.
     """
     # Imported late: a command that only reads the settings need not wait for httpx.
     from agentco_tui.api.transport import Transport  # noqa: PLC0415

@@ -1,7 +1,8 @@
 """Turns an exception that came in place of an answer into an ApiError with a sentence.
 
-A template is a sentence with {names} for the facts of a request (`RequestInfo`, `Limits`). As
-`error_messages` explains, the part in brackets is only shown while the address is in doubt.
+The other side is the platform, the remote service, or a proxy before it. A template is a sentence
+with {names} for the facts of a request (`RequestInfo`, `Limits`). As `error_messages` explains, the
+part in brackets is only shown while the address is in doubt.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ LIBRARY_EXCEPTIONS: Final = (
 program, and is raised unchanged."""
 
 _ErrorTemplate: TypeAlias = tuple[type[ApiError], str]
+"""The class of the error, and the template of its sentence."""
 
 _BY_EXCEPTION: Final[Mapping[type[Exception], _ErrorTemplate]] = {
     httpx.PoolTimeout: (

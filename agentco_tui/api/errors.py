@@ -1,7 +1,8 @@
 """The errors that the client raises, each with a sentence for the user.
 
-`ApiError.sent` says whether the platform may have acted on the request: only `Sent.NO` is proof
-that it has not. Code that writes to the platform decides by it whether the outcome is known.
+`ApiError.sent` says whether the platform (the remote service) may have acted on the request: only
+`Sent.NO` is proof that it has not. Code that writes to the platform decides by it whether the
+outcome is known.
 """
 
 from __future__ import annotations

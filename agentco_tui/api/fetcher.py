@@ -1,8 +1,11 @@
 """Fetches records and lists, and caches the last answer to each list.
 
-A list that has not changed is the very same object as before, and of a list that has changed only
-the new rows are decoded. Long bodies are decoded in the reading thread, so that the event loop is
-not blocked. Whatever is wrong with an answer is raised as an ApiError.
+A `Kind` describes one kind of record (tasks, agents, …): the names of its fields in answers, and
+how a record is built. A `Listing` has the records of all pages of a list. A row is one object of a
+list in an answer; a record is made of it. A list that has not changed is the very same object as
+before, and of a list that has changed only the new rows are decoded. Long bodies are decoded in the
+reading thread, so that the event loop is not blocked. Whatever is wrong with an answer is raised as
+an ApiError.
 """
 
 from __future__ import annotations
@@ -68,7 +71,11 @@ class Fetcher:
         record_cap: int = 200_000,
         mapping: ProfileMapping = AS_SENT,
     ) -> None:
-        """No list is read beyond `page_cap` pages or `record_cap` records; its `capped` says so."""
+        """No list is read beyond `page_cap` pages or `record_cap` records; its `capped` says so.
+
+        `mapping` has the names, units and words that the user has declared for this platform, the
+        remote service; `AS_SENT` declares none.
+        """
         self.transport = transport
         self.mapping = mapping
         self.prefetch: Prefetch | None = None
@@ -95,7 +102,7 @@ class Fetcher:
         outcome = await beside(work) if len(reply.body) > _LONG_BODY else work()
         if isinstance(outcome, ApiError):
             raise outcome
-        self.transport.measured.reached = True
+        self.transport.measured.reached = True  # the address is right: errors no longer doubt it
         return outcome
 
     async def _fetch_listing(

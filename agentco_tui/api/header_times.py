@@ -1,6 +1,7 @@
 """Reads times in HTTP headers: dates, and how many seconds an answer asks the client to wait.
 
-`to_moment` reads a date in any form and returns a `Moment`, a point in time.
+The answers come from the platform, the remote service. `to_moment` reads a date in any form and
+returns a `Moment`, a point in time.
 """
 
 from __future__ import annotations

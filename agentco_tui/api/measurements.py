@@ -1,4 +1,7 @@
-"""Measures the platform's latency and clock skew from the answers to ordinary requests."""
+"""Measures the platform's latency and clock skew from the answers to ordinary requests.
+
+The platform is the remote service; its clock is known from the Date headers.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Makes connections for httpcore: name lookup, several addresses of one host, connections ahead.
 
-A connection is made *ahead* while the user still reads a confirmation, so that the write which
-follows need not wait for it. `Connection` is one TCP or TLS connection, `within` a time limit.
+A write is a request that changes something at the remote service. A connection is made *ahead*
+while the user still reads a confirmation, so that the write which follows need not wait for it.
+`Connection` is one TCP or TLS connection, `within` a time limit.
 """
 
 from __future__ import annotations

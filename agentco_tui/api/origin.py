@@ -1,6 +1,7 @@
-"""Normalizes the address of a platform, so that all spellings of it compare equal.
+"""Normalizes the address of a platform (the remote service that is watched).
 
-The journal and the history store what belongs to a platform under this name.
+All spellings of one address compare equal then. The journal (of requests that were sent to change
+something) and the history (of what was read) are stored under this name.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from agentco_tui.text.memoized import memoized
 @memoized(256)
 def platform_of(origin: str) -> str:
     """The normalized address of a platform, such as http://localhost:8000.
+
+    `origin` is the address as configured; a path behind the port is kept.
 
     Case, a default port, a dot or slash at the end, and the spelling of an IP address or of the
     loopback make no difference. An address that cannot be parsed is returned unchanged.

@@ -1,5 +1,6 @@
 """Walks through the pages of one list: which page is requested next, when to stop, and the result.
 
+A row is one object of a list as the platform, the remote service, sends it; a record is made of it.
 `Fetcher` asks a `PageWalk` for the next request and adds each page as it was read, until none is
 left; `finish` makes a `Listing` of them. `ListRest` is what an answer says about further pages.
 `KnownRows` and `CachedRows` are kept so that the next reading decodes only new rows.
@@ -177,6 +178,7 @@ class PageWalk(Generic[R]):
                 for record in cached.page.records:
                     by_row[same_row(record)] = record
             records = tuple(by_row.values())
+        # Rows that share an id get ids of their own, and a mark that no request may name them.
         records = tuple(mark_shared(records))
         most = self._limits.records
         return records[:most], len(records) > most

@@ -1,10 +1,11 @@
 """Finds the request for the next page of a list in the answer with the current one.
 
-Platforms announce a next page in many ways: a link, a token, a page number, an offset, a flag; in
-the body or in headers. All are looked up in tables of exact names, folded for case and separators
-(`fold`: `next_page` and `nextPage` are one name). An answer without any of them gets no second
-request: what the REST API does not promise is not sent. Links are followed only within the same
-origin and path; a token is sent back exactly as it came.
+Platforms (the remote services that this program can watch) announce a next page in many ways: a
+link, a token, a page number, an offset, a flag; in the body or in headers. All are looked up in
+tables of exact names, folded for case and separators (`fold`: `next_page` and `nextPage` are one
+name). An answer without any of them gets no second request: what the REST API does not promise is
+not sent. Links are followed only within the same origin and path; a token is sent back exactly as
+it came.
 
 `next_page` is the entry; it returns a `ListRest`. `Json` is a parsed body.
 """
@@ -86,6 +87,7 @@ _CURSORS_IF_MORE: Final = {
     "bookmark": "bookmark",
 }  # fmt: skip
 """Tokens that lead to the next page only if a flag says that more follows; and their parameter."""
+# Folded names of numbers: rows of a page, pages in all, this page, its first row.
 _SIZES: Final = ("perpage", "pagesize", "size", "limit", "itemsperpage")
 _PAGE_COUNTS: Final = ("totalpages", "pages", "lastpage", "pagecount", "numpages")
 _PAGE_NUMBERS: Final = ("page", "currentpage", "current", "pageindex", "pagenum", "pageno")

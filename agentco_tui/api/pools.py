@@ -1,7 +1,9 @@
 """Connection pools by class of request (reads, decisions, writes), as a transport for httpx.
 
-`Pools` takes the place of httpx's own transport and passes requests to httpcore's pools, which
-connect through `Network`. `Replayed` answers from a recording instead.
+A decision is an approval that the user gives, with the reads before and after it; a write is any
+request that changes the platform, the remote service. `Pools` takes the place of httpx's own
+transport and passes requests to httpcore's pools, which connect through `Network`. `Replayed`
+answers from a recording instead.
 """
 
 from __future__ import annotations
@@ -92,6 +94,7 @@ class Pools(httpx.AsyncBaseTransport):
                 ssl_context=self._context,
                 proxy=self._proxy,
                 max_connections=_MOST_CONNECTIONS[request_class],
+                # Without the patch of httpcore that `watch_answers` installs, none may be reused.
                 max_keepalive_connections=_MOST_KEPT if watch_answers() else 0,
                 keepalive_expiry=WRITES_KEPT if is_for_writes else self._kept_for,
                 network_backend=self._networks[request_class],
@@ -130,6 +133,7 @@ class Pools(httpx.AsyncBaseTransport):
             content=request.stream,
             extensions=request.extensions,
         )
+        # What decides whether a write may leave, right before its first byte; None for others.
         check = last_check.set(request.extensions.get("last_check"))
         try:
             with _exceptions_of_httpx():

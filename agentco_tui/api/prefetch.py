@@ -1,7 +1,7 @@
 """Requests the waiting tasks early, while Textual and the screens are still being imported.
 
-A task waits if it needs an approval. `ListReader` decodes a long list while it arrives, and sets a
-`Beginning`, a future, to its first rows.
+A task of the platform (the remote service) waits if it needs the user's approval. `ListReader`
+decodes a long list while it arrives, and sets a `Beginning`, a future, to its first rows.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Replaces names, ids and texts in recorded answers, before they are attached to a bug report.
 
-The file for a bug report is called a *bundle*; it must not contain anything private. The parts by
-which an answer is read stay unchanged: its shape, field names that the program knows, figures and
-times in such fields, and status words (`bundle_words` says which those are). Everything else is
-replaced, and the same word or id always by the same substitute (`substitutes`).
+The answers are those of the platform, the remote service. The file for a bug report is called a
+*bundle*; it must not contain anything private. The parts by which an answer is read stay unchanged:
+its shape, field names that the program knows, figures and times in such fields, and status words
+(`bundle_words` says which those are). Everything else is replaced, and the same word or id always
+by the same substitute (`substitutes`).
 
 A body is processed in two passes: first its names are collected, then values are replaced.
 """
@@ -72,8 +73,8 @@ class Pseudonyms:
     def __init__(self, root: str, kept: Iterable[str] = (), *, key: bytes | None = None) -> None:
         """`root` is the platform's address, without a slash at its end.
 
-        `kept` are field names and statuses of the profile's mapping, which reading needs unchanged.
-        `key` as for `Substitutes`.
+        `kept` are field names and statuses that the user has declared for this platform (the
+        mapping of the profile), which reading needs unchanged. `key` as for `Substitutes`.
         """
         self._root = root
         self._substitutes = Substitutes(key)

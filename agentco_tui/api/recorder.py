@@ -1,8 +1,9 @@
 """Writes a recording: every answer of a platform with its time, in a file of limited size.
 
-`agentco-tui --record FILE` makes one, `agentco-tui replay FILE` shows it. `recording_format`
-describes the file: an `About`, then a `Recorded` for each answer. A *target* is a request's method,
-path and query. An answer that is the same as the last one to its target is written without body.
+The platform is the remote service that the dashboard shows. `agentco-tui --record FILE` makes one,
+`agentco-tui replay FILE` shows it. `recording_format` describes the file: an `About`, then a
+`Recorded` for each answer. A *target* is a request's method, path and query. An answer that is the
+same as the last one to its target is written without body.
 """
 
 from __future__ import annotations
@@ -77,7 +78,9 @@ class Recorder:
         alter: Alter | None = None,
         most: int = LARGEST_RECORDING,
     ) -> None:
-        """`redact` removes keys from a text. `most` is in bytes.
+        """`redact` removes API keys from a text; `alter` may replace what is private in an answer.
+
+        `most` is in bytes.
 
         Raises RecordingError, also if the file exists: nothing is ever overwritten.
         """

@@ -1,6 +1,8 @@
 """Reads a recording (see `recorder`): the last answer to a request at a given time, and its body.
 
-A *target* is a request's method, path and query: "GET /api/tasks?status=pending".
+A recording has the answers of the platform, the remote service, so that a session can be replayed.
+Its newest part is in FILE, the part before in FILE.1. A *target* is a request's method, path and
+query: "GET /api/tasks?status=pending".
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """The file format of a recording: a sequence of blocks, each of which can be read on its own.
 
-A block has a head (msgpack) and a body (zlib), preceded by the lengths of both and a checksum of
-the head. The first head is an `About`, every other one a `Recorded`. A file that ends in the middle
-of a block, as after a kill, is valid up to that block.
+A recording holds the answers of the platform (the remote service) in one session, to be replayed. A
+block has a head (msgpack) and a body (zlib), preceded by the lengths of both and a checksum of the
+head. The first head is an `About`, every other one a `Recorded`. A file that ends in the middle of
+a block, as after a kill, is valid up to that block.
 """
 
 from __future__ import annotations
@@ -39,11 +40,13 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
     """The version that wrote it."""
     base_url: str
     profile: str
+    """The name of the user's configuration for this platform."""
     company: str | None = None
     """The company that all requests were limited to."""
     refresh: float = 5.0
     """Seconds between two polls."""
     mapping: DeclaredMapping = DeclaredMapping()
+    """The names, units and words that the profile declares for this platform."""
     run: str = msgspec.field(default_factory=lambda: secrets.token_hex(8))
     """A random word that FILE and FILE.1 of one recording have in common."""
 

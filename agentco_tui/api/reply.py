@@ -1,6 +1,7 @@
 """A usable answer to a request, as the transport returns it.
 
-`RequestInfo` names the request it answers; a `ListReader` decodes a long list while it arrives.
+It comes from the platform, the remote service. `RequestInfo` names the request it answers; a
+`ListReader` decodes a long list while it arrives.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """Decodes the body of an answer; if anything is wrong with it, the result is an ApiError.
 
-An error is returned, not raised: a raised one would hold on to the parser's exception, and with it
-to the body.
+`decode` makes records of parsed JSON: a `Kind` describes one kind of record, a `Page` has the
+records of a list in one answer. `KnownRows` are the hashes of rows that were decoded before, with
+their records. An error is returned, not raised: a raised one would hold on to the parser's
+exception, and with it to the body.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Builds httpx requests, and checks every part of them before anything is sent.
 
-`RequestInfo` has the method and path of a request; `RequestClass` decides which pool of connections
-sends it. The API key is added later, by the transport.
+The origin is scheme, host and port of the platform, the remote service. `RequestInfo` has the
+method and path of a request; `RequestClass` decides which pool of connections sends it. The API key
+is added later, by the transport.
 """
 
 from __future__ import annotations

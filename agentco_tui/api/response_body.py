@@ -1,7 +1,7 @@
 """Reads the body of an answer in pieces: unpacked, without the API key, and never beyond a cap.
 
-A platform, or an attacker on it, may echo the key or send a body that unpacks to gigabytes.
-`KeyInUse` masks the key, also if it is split between two pieces.
+A platform (the remote service), or an attacker on it, may echo the key or send a body that unpacks
+to gigabytes. `KeyInUse` masks the key, also if it is split between two pieces.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The retry policy for reads: which failures are worth another attempt, and after which wait."""
+"""The retry policy for reads: which failures are worth another attempt, and after which wait.
+
+A read is a GET from the platform, the remote service; other requests are never sent again.
+"""
 
 from __future__ import annotations
 

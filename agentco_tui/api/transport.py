@@ -1,14 +1,15 @@
-"""Sends requests to the platform over HTTP, and reads the answers.
+"""Sends requests to the platform, the remote service, over HTTP, and reads the answers.
 
-The key is added last and for the configured origin only. Nothing is taken from the environment
-unless the profile says so, no redirect is followed, no cookie is kept, no body is read beyond a
-cap, and every request has a time limit as a whole. Every failure is raised as an ApiError, without
-the exceptions of the layers below, whose texts and frames may hold the key.
+A profile is the user's configuration for one platform, a `BaseUrl` its address. The API key is
+added last and for the configured origin only. Nothing is taken from the environment unless the
+profile says so, no redirect is followed, no cookie is kept, no body is read beyond a cap, and every
+request has a time limit as a whole. Every failure is raised as an ApiError, without the exceptions
+of the layers below, whose texts and frames may hold the key.
 
 The parts: a `RequestBuilder` checks and builds requests, `Pools` sends them through pools of
 connections, `read_pieces` reads a body, a `ListReader` decodes a long list while it arrives,
-`retry_wait` is the retry policy, and a `Recorder` writes all answers to a file. `beside` runs work
-in a thread.
+`retry_wait` is the retry policy, a `Recorder` writes all answers to a file, and `Measurements` keep
+latency and clock skew. `beside` runs work in a thread. A decision is an approval with its reads.
 """
 
 from __future__ import annotations

@@ -165,6 +165,7 @@ def _addable_costs(costs: Sequence[Money], budget: Budget) -> list[Money]:
     unit = _unit_of_spending(budget)
     if unit is None:
         return []
+    # `comparable`: nothing says that two sums are in different units or currencies.
     currencies = {cost.currency for cost in costs if cost.currency is not None}
     if unit.currency is None and len(currencies) > 1:
         return []

@@ -131,6 +131,7 @@ def _words_of_tasks(
         if urgent_word:
             reason = plain(f"priority ({urgent_word}) and {reason}")
     title = task.title
+    # `sharers` is the number of these tasks.
     if task.shared_id:  # other tasks in the same answer came with this id
         mark = f"{signs.warning} {task.sharers} tasks with this id {signs.separator}"
         title = plain(f"{mark} {title}")

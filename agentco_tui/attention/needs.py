@@ -2,8 +2,9 @@
 
 A need is one thing that requires the user: a task that waits for approval, a budget that runs out,
 an agent that fails. (All of these are records of the platform, the remote service with companies of
-AI agents.) It has one record that shows it best, further ones that belong to it, and a key by which
-it is snoozed. `NeedsModel` makes and sorts the needs; `need_words` describes them.
+AI agents; the store is what is known of it in memory.) A need has one record that shows it best,
+further ones that belong to it, and a key by which it is snoozed. `NeedsModel` makes and sorts the
+needs; `need_words` describes them.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class RankReason(StrEnum):
     WHOLE = "money shared by several agents"  # of a company, or of all together
     URGENT = "priority"
     SOON = "money that runs out before its period ends"
-    RUNAWAY = "a rate far above the agent's usual"
+    RUNAWAY = "a rate far above the agent's usual"  # of spending
     STUCK = "approved work that does not move"
     REPEATS = "a repeated failure"
     ONE = "one agent, with no blocked work"
@@ -137,7 +138,8 @@ def of_company(
 def group_alike_tasks(needs: Iterable[Need], apart: Collection[str]) -> list[Need]:
     """Put needs with tasks of one title and level together, in the place of the worst of them.
 
-    Tasks with the ids `apart`, and those that no write may name, stay single.
+    Tasks with the ids `apart` stay single, and so do those whose id does not identify one task
+    (`id_doubt`), so that they can't be approved.
     """
     groups: dict[object, list[Need]] = {}
     for need in needs:

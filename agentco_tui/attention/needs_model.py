@@ -106,7 +106,7 @@ class NeedsModel:
         self.queue = self.tracker.queue
         self.agents = AgentCounts()
         self.statuses = StatusCounts(forecasts.store)
-        self.levels = Counter[Level]()
+        self.levels = Counter[Level]()  # of severity: OK, WARNING, CRITICAL
         """How many needs there are of each level: each of several alike tasks, none snoozed."""
         self.money_levels = Counter[Level]()  # of needs that are about budgets
         self.shown: list[Need] = []

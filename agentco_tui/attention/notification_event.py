@@ -21,7 +21,8 @@ LONGEST_SUMMARY: Final = 1_000  # characters of what a command gets for several 
 class NotificationEvent(NamedTuple):
     """One thing that the user is notified of; "" is what is not known."""
 
-    level: str  # critical, waiting, outage or restored
+    level: str
+    """critical or waiting (a need), outage, or restored (the end of an outage)."""
     kind: str  # of the need (`NeedKind`); "feed" for an outage, "summary" for several events
     text: str
     company: str = ""  # its name, as `agent`

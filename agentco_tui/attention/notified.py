@@ -20,13 +20,14 @@ from agentco_tui.text import SafeText, safe
 
 MOST_EVENTS: Final = 5_000  # of one entry; the ones that ended first are dropped
 MOST_ENTRIES: Final = 50
-LONGEST_UNUSED: Final = 30 * DAY
+LONGEST_UNUSED: Final = 30 * DAY  # seconds after which an entry that was not written is dropped
 
 
 class Outage(msgspec.Struct):
     """An outage that was reported and whose end was not. Times are seconds since 1970."""
 
     feeds: list[str]
+    """The names of the platform's lists that do not answer."""
     since: float
     until: float | None = None
     """When the feeds answered again; None while they don't."""

@@ -122,6 +122,7 @@ class Subject(msgspec.Struct):
     agent: Agent | None = None
     alerts: list[Alert] = []
     gone_at: float | None = None
+    """When the money will be gone, in seconds since 1970."""
     runaway: Runaway | None = None
     fast_spend: FastSpend | None = None
     stuck: Sequence[StuckTask] = ()
@@ -154,7 +155,7 @@ def need_of_subject(subject: Subject, waiting: int) -> Need:
         rank = (subject.gone_at, share)
     elif subject.runaway is not None:
         reason = RankReason.RUNAWAY
-        rank = (subject.runaway.since[0], share)
+        rank = (subject.runaway.since[0], share)  # since when it spends so much
     else:
         reason = RankReason.ONE
         rank = (share, -max(alert_times, default=0.0))
