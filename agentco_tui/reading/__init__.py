@@ -1,1 +1,1 @@
-"""Bodies to records: each kind of record is one table of exact names, and nothing is guessed."""
+"""Bodies of answers to records: each kind of record is one table of exact names; no guessing."""

@@ -1,11 +1,12 @@
 """The content of a task: a digest of every field that was sent, except the volatile ones.
 
-Two answers with the same digest ask for the same thing, to the last code point; the order of their
-fields does not count. By the digest the program makes sure that users approve what they saw.
-*Volatile* fields change while the task itself does not, such as `updated_at` or `age_seconds`. A
-field is left out only if all
-three are true: `VOLATILE` names it, its value is of the sort declared there, and it is in an object
-where such a field is about the record or about someone whom the record names (see `Place`).
+An agent on the platform, the remote service, asks the user to approve the task. Two answers with
+the same digest ask for the same thing, to the last code point; the order of their fields does not
+count. By the digest the program makes sure that users approve what they saw. *Volatile* fields
+change while the task itself does not, such as `updated_at` or `age_seconds`. A field is left out
+only if all three are true: `VOLATILE` names it, its value is of the sort declared there, and it is
+in an object where such a field is about the record or about someone whom the record names (see
+`Place`).
 
 Nothing is left out of the *substance*, which is what the task is about (a payload, arguments): an
 agent writes it, and could hide a change behind a harmless name.

@@ -1,10 +1,10 @@
 """Answers to records: lists and single records.
 
-`read_page` takes a parsed body (`json_body.parse_json`) and returns a `Page`: the records of a
-list, how many rows could not be read and why, and where in the body the list was. `read_one`
-returns a single record. A `Kind` describes one kind of record: its names in answers, the table of
-its fields, and the function that builds a record of a `Row` (the values of one object by our names
-of the fields).
+A row is one object of a list in an answer of the platform, the remote service. `read_page` takes a
+parsed body (`json_body.parse_json`) and returns a `Page`: the records of a list, how many rows
+could not be read and why, and where in the body the list was. `read_one` returns a single record. A
+`Kind` describes one kind of record: its names in answers, the table of its fields, and the function
+that builds a record of a `Row` (the values of one object by our names of the fields).
 
 `locate_rows`, `decode_rows` and `page_of` are the three steps of `read_page`, which `row_cache`
 uses to decode only the rows that are new.

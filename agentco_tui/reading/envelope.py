@@ -5,8 +5,9 @@
   names of other records that came in the same answer.
 - An *envelope* is an object around the records: `{"data": {"tasks": […]}, "total": 2}`. A
   *wrapper* is a key under which an envelope holds them, such as `data` or `results`.
-- A `Kind` describes one kind of record, for example tasks. `kind.own` are the keys that platforms
-  use for it ("tasks"), `kind.also` the keys that related platforms use, tried after the wrappers.
+- A `Kind` describes one kind of record, for example tasks. `kind.own` are the keys that platforms,
+  the remote services, use for it ("tasks"), `kind.also` the keys that related platforms use, tried
+  after the wrappers.
 - A *slot* is our name of a field ("id", "at", "limit month"). `kind.names` knows which keys fill
   which slot: `slots(obj)` returns those that the keys of an object may fill, `filled_slots(obj)`
   only those with a value. The keys and their slots are declared in the files of `kinds/`.

@@ -4,10 +4,10 @@
   and the fields that were refused. `error_in` does the same for JSON that is parsed already.
 - `says_failed` tells whether a 2xx answer reports a failure.
 
-Platforms name the parts of an error in many ways. The tables below list their keys, folded
-(`fold("Error_Message") == "errormessage"`); where their order matters, the best key comes first.
-A *place* is the field of the request that a message is about, such as "items.0.title"; it is ""
-if the message is about the whole request.
+Platforms (the remote services that are asked) name the parts of an error in many ways. The tables
+below list their keys, folded (`fold("Error_Message") == "errormessage"`); where their order
+matters, the best key comes first. A *place* is the field of the request that a message is about,
+such as "items.0.title"; it is "" if the message is about the whole request.
 
 Stack traces, API keys echoed in a text and links to descriptions of problems are never shown.
 """

@@ -1,9 +1,9 @@
 """Functions on the names of fields: folding, splitting into words, secrets, and units of money.
 
-Platforms spell the same name in many ways, so names are compared *folded* (`fold`):
-`budgetMonthlyCents`, `budget_monthly_cents` and `Budget-Monthly-Cents` are one name,
-"budgetmonthlycents". A name of a sum may end in its unit: `split_unit` finds it, and `Unit` says
-how many whole units of a currency one such unit is.
+Platforms, the remote services whose answers are read, spell the same name in many ways, so names
+are compared *folded* (`fold`): `budgetMonthlyCents`, `budget_monthly_cents` and
+`Budget-Monthly-Cents` are one name, "budgetmonthlycents". A name of a sum may end in its unit:
+`split_unit` finds it, and `Unit` says how many whole units of a currency one such unit is.
 """
 
 from __future__ import annotations

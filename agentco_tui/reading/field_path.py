@@ -1,8 +1,10 @@
 """Paths to a platform's field, as a profile writes them: `usage.cost_cents`, `steps[0].name`.
 
-A dot leads into an object, `[0]` to an entry of a list, counted from 0. A key that has a dot, a
-bracket or a quotation mark in it is written in quotation marks: `"statecode@OData.Value".label`.
-Keys are compared folded, as all names are: without case, separators and signs (`fold`).
+A platform is the remote service whose answers are read; a profile is the user's configuration for
+it, which may say where one of our fields is in them. A dot leads into an object, `[0]` to an entry
+of a list, counted from 0. A key that has a dot, a bracket or a quotation mark in it is written in
+quotation marks: `"statecode@OData.Value".label`. Keys are compared folded, as all names are:
+without case, separators and signs (`fold`).
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ FieldPath: TypeAlias = tuple[str | int, ...]
 
 _LONGEST: Final = 400
 """Characters of the longest path."""
-_MOST_PARTS: Final = 12
+_MOST_PARTS: Final = 12  # keys and indices of one path
 _MOST_INDEX: Final = 999
 """The largest index into a list."""
 _PLAIN_KEY: Final = re.compile(r'[^.\[\]"]+')

@@ -1,8 +1,9 @@
 """Guesses which of our fields an unread field of a platform may be, by its name and its value.
 
-`doctor --fields` shows these as proposals for the mapping of a profile; nothing is read by them. A
-`Kind` describes one kind of record by a table of `Field`s, each with the names under which
-platforms send it and a reader of its values.
+Platforms are the remote services; a profile, the user's configuration for one, may map our fields
+to its fields. `agentco-tui doctor --fields` shows these guesses as proposals for that; nothing is
+read by them. A `Kind` describes one kind of record by a table of `Field`s, each with the names
+under which platforms send it and a reader of its values.
 """
 
 from __future__ import annotations
@@ -43,7 +44,10 @@ def last_key(path: FieldPath) -> str:
 
 
 def names_by_field(kind: Kind[Any]) -> dict[str, list[tuple[Field, str]]]:
-    """The names that our tables have for each field worth mapping."""
+    """The names that our tables have for each field worth mapping.
+
+    A slot such as "limit month" is a field of ours ("limit") with a period.
+    """
     names: dict[str, list[tuple[Field, str]]] = {field: [] for field in MEANINGS[kind.name]}
     for field in kind.table.fields:
         slot = field.slot.partition(" ")[0]

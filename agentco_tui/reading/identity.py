@@ -1,11 +1,14 @@
 """Who a row is: which of its fields is its id, and whether a write may name the row by that id.
 
-This is the one place that decides it. A kind of record (tasks, companies) has a table of names
-under which an id may come; an id read there is always shown. A write may name a row only by
+A row is one object of a list as the platform, the remote service, sends it; a write is a request
+that changes the platform, such as an approval. This is the one place that decides it. A kind of
+record (tasks, companies) has a table of names under which an id may come; an id read there is
+always shown. A write may name a row only by
 
 - the row's own id (`id`, `_id`, `uuid`, …), or the key of a map of rows,
 - a field whose name says what it identifies: `agent_id` in an agent's budget,
-- a field that the tables here, the list's name or the profile's mapping decide on.
+- a field that the tables here, the list's name or the profile's mapping (what the user has declared
+  for this platform) decide on.
 
 Everything else gets an `IdDoubt` with the reason: the row can be read, and no screen, command or
 client method writes to it. Different rows that came with the same id are all kept and marked; an id

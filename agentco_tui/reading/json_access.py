@@ -1,6 +1,7 @@
 """Access to parsed JSON by folded keys: `get_field`, `get_path`, and what remains of a value.
 
-Keys are compared folded (`field_names.fold`): `agentId`, `agent_id` and `Agent-Id` are one name.
+The JSON is that of an answer. Keys are compared folded (`field_names.fold`): `agentId`, `agent_id`
+and `Agent-Id` are one name.
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
 """Parses the bytes of an answer to JSON, however odd they are: `parse_json`.
 
-The usual body is parsed by msgspec, which is fast and strict. One that it refuses is parsed again
-by the standard library, without the hazards: a byte-order mark, NaN and Infinity (no numbers in
-JSON; they become None), control characters inside texts, lone surrogates, bytes that are no
-UTF-8, integers of thousands of digits and exponents beyond reason (both kept as text), and
-several documents in one body (NDJSON, server-sent events), which are returned as a list. A text
-that holds JSON is parsed as well. A body whose values would fill the memory is not parsed at all.
+An answer is one of the platform, the remote service. The usual body is parsed by msgspec, which is
+fast and strict. One that it refuses is parsed again by the standard library, without the hazards: a
+byte-order mark, NaN and Infinity (no numbers in JSON; they become None), control characters inside
+texts, lone surrogates, bytes that are no UTF-8, integers of thousands of digits and exponents
+beyond reason (both kept as text), and several documents in one body (NDJSON, server-sent events),
+which are returned as a list. A text that holds JSON is parsed as well. A body whose values would
+fill the memory is not parsed at all.
 """
 
 from __future__ import annotations

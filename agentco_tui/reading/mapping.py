@@ -1,5 +1,6 @@
 """Applies a profile's mapping: names, units and status words that are special to one platform.
 
+A platform is the remote service that is watched, a profile the user's configuration for it.
 `DeclaredMapping` holds the settings as the profile declares them. A `ProfileMapping` changes each
 `Kind` accordingly before answers are read by it; a `Kind` is the description of one kind of record:
 the names of its fields, and how a record is built of a `Row` (the values of one object by our

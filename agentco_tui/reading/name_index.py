@@ -1,7 +1,9 @@
 """Names of fields, and which slots the keys of an object may fill: Field -> Candidate -> Plan.
 
-`envelope` finds the lists and records in an answer with a `NameIndex`. When they are found,
-`schema.Table` reads their rows by a `Plan`. The terms are explained in `reading.schema`.
+A slot is our name of a field ("title"); its names are those under which platforms (the remote
+services) send it, with the platforms after `#`. `envelope` finds the lists and records in an answer
+with a `NameIndex`. When they are found, `schema.Table` reads their rows by a `Plan`. The terms are
+explained in `reading.schema`.
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ class Field(NamedTuple):
     in_units: bool = False
     """True for sums: the reader also takes the unit that the name ends in."""
     path: FieldPath | None = None
-    """The path that a profile maps the slot to; then it is the only name."""
+    """The path that a profile (the user's configuration) maps the slot to; then the only name."""
 
     def names_with_sources(self) -> Iterator[tuple[str, str]]:
         """Each name, with braces expanded, and its source ("" if none is given)."""

@@ -1,7 +1,7 @@
 """The special results of a reader, a function that turns a raw JSON value into one of ours.
 
-Besides a value, a reader may return None (the raw value is not of the sort that it reads), `EMPTY`
-or `Incomplete`.
+The raw value comes from an answer of the platform, the remote service. Besides a value, a reader
+may return None (the raw value is not of the sort that it reads), `EMPTY` or `Incomplete`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,9 @@ the year 1."""
 
 
 class Incomplete(msgspec.Struct):
-    """A value read from a raw value that holds more; the raw value is kept as unread, too."""
+    """A value read from a raw value that holds more.
+
+    The raw value is kept as unread, too: among the fields that the detail pane shows as JSON.
+    """
 
     value: Any

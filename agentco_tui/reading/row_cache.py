@@ -1,8 +1,9 @@
 """Reads a page of a list again, and decodes only the rows that are new in it.
 
-A poll mostly brings the rows of the poll before, and one or two others. The bytes of each row are
-hashed; for a row whose hash is known the record of the last reading is used, so that it is the very
-same object. What is kept for a row is its record and eight bytes; no body is kept.
+A row is one object of the list, as the platform, the remote service, sends it. A poll mostly brings
+the rows of the poll before, and one or two others. The bytes of each row are hashed; for a row
+whose hash is known the record of the last reading is used, so that it is the very same object. What
+is kept for a row is its record and eight bytes; no body is kept.
 
 A record also depends on what is around the list (`DecodeContext`): names of other records, a unit
 of sums. If that differs from the last reading, every row is decoded again.

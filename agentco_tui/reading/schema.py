@@ -1,5 +1,7 @@
 """How the fields of a record are found: Field -> Candidate -> Plan -> Row.
 
+A record (a task, an agent, …) is made of one object in an answer of a platform, the remote service.
+
 - A `Field` is declared in a file of `kinds/`. It has a slot (our name), the names that platforms
   use for it, best first, and a reader that turns a raw value into ours.
 - A `Candidate` is one of these names as a place in an object: a key, and the path below that key.
@@ -56,8 +58,9 @@ A reader takes a raw value and returns
 Two spellings of one name that disagree (`costUsd: 1, cost_usd: 2`) are both unread: the order of
 keys decides nothing.
 
-A profile adds names with `Kind.with_mapping({"spent": "usage.cost_cents"})`. They are tried before
-all others, and may lead into lists (see `field_path`).
+A profile (the user's configuration for one platform) adds names with
+`Kind.with_mapping({"spent": "usage.cost_cents"})`. They are tried before all others, and may lead
+into lists (see `field_path`).
 
 The names of sums (`in_units`) may end in a unit, declared or not: `cost` stands for `cost_usd` and
 `costCents` too. A name with a unit of money is preferred to all others.

@@ -1,9 +1,9 @@
 """Reads a long list while its body arrives, and decodes only the rows that have changed.
 
-A hundred thousand tasks are some fifty megabytes. Parsed in one call they would block everything
-else for half a second and need four hundred megabytes. A `ListReader` cuts the body between its
-rows instead, decodes them in chunks, and reuses the record of each row whose bytes have the same
-hash as last time (`KnownRows`).
+A row is one object of the list; a record, such as a `Task`, is made of it. A hundred thousand tasks
+are some fifty megabytes. Parsed in one call they would block everything else for half a second and
+need four hundred megabytes. A `ListReader` cuts the body between its rows instead, decodes them in
+chunks, and reuses the record of each row whose bytes have the same hash as last time (`KnownRows`).
 
 The *head* of a body is the part before the first row, the *envelope* is the body with only its
 first and last rows. A *mark* is the hash of a row. Short bodies are read as a whole (`row_cache`).

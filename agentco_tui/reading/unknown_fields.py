@@ -1,7 +1,8 @@
 """Keeps the fields of a record that were not read, as JSON (`as_extra`), for the detail pane.
 
-Values under names that look like secrets are hidden at any depth, and so are texts that look like
-API keys, whatever their name. Size and depth are limited; a record's JSON says how much is missing.
+A record is made of an object that the platform, the remote service, has sent. Values under names
+that look like secrets are hidden at any depth, and so are texts that look like API keys, whatever
+their name. Size and depth are limited; a record's JSON says how much is missing.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class ExtraBounds(NamedTuple):
     """Objects and lists within each other."""
 
 
-USUAL: Final = ExtraBounds(16_384, 4_000, 24)
+USUAL: Final = ExtraBounds(16_384, 4_000, 24)  # for all records except tasks
 WHOLE: Final = ExtraBounds(64 * 1024, 30_000, 48)
 """For tasks, of which users must see everything: a longer task cannot be approved here."""
 

@@ -1,8 +1,9 @@
 """Reads the 2xx answer to a write: whether it reports success, of which record, in which words.
 
-`read_write_response` returns a `Receipt` with the verdict YES or NO. The receipt is a hint: a
-`status` in the answer may be the outcome of the call or the state of the record, and only a later
-read settles what happened.
+A write is a request that changes the platform, the remote service: an approval, a new task or
+company, a new limit. `read_write_response` returns a `Receipt` with the verdict YES or NO. The
+receipt is a hint: a `status` in the answer may be the outcome of the call or the state of the
+record, and only a later read settles what happened.
 
 Platforms report failures with a 2xx status in many ways. The tables below list the keys and words
 for it, *folded*: `fold("Is_Valid") == "isvalid"`. A parameter called `named` is an object by

@@ -1,9 +1,10 @@
 """Entries of the activity log: the names of their fields, and how an `Activity` is built.
 
-`ACTIVITY` is the description by which entries are read. In `FIELDS`, each `Field(slot, names,
-reader)` lists the names under which platforms send one of our fields (its *slot*), best first, and
-the function that reads a raw value; after `#` come the platforms that use the names. `_build` makes
-an `Activity` of a `Row`, the values of one object by slot.
+Platforms are the remote services that this program can watch. `ACTIVITY` is the description by
+which entries are read. In `FIELDS`, each `Field(slot, names, reader)` lists the names under which
+platforms send one of our fields (its *slot*), best first, and the function that reads a raw value;
+after `#` come the platforms that use the names. `_build` makes an `Activity` of a `Row`, the values
+of one object by slot.
 
 An entry may name an *agent*, an *actor* who did it (a person, or the agent again), and a *target*
 that it was done to. These are sorted out by the types that the entry gives them.
@@ -44,6 +45,7 @@ def _outcome(raw: Json) -> Any:
 
 
 _AGENT: Final = "agent ai_agent bot assistant worker employee"
+"""What platforms call an agent."""
 FIELDS: Final = (
     Field("id", """
         id {activity,event,log,entry,audit}_id  # paperclip, OpenFang, Auth0

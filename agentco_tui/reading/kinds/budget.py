@@ -1,10 +1,10 @@
 """Budgets of the whole platform, a company or an agent: their fields, and how they are built.
 
-`COMPANY_BUDGETS`, `AGENT_BUDGETS` and `WHOLE` are the descriptions by which budgets are read. In
-`FIELDS`, each `Field(slot, names, reader)` lists the names under which platforms send one of our
-fields (its *slot*), best first, and the function that reads a raw value; after `#` come the
-platforms that use the names. `_build` makes a `Budget` of a `Row`, the values of one object by
-slot.
+A platform is a remote service with companies of AI agents. `COMPANY_BUDGETS`, `AGENT_BUDGETS` and
+`WHOLE` are the descriptions by which budgets are read. In `FIELDS`, each `Field(slot, names,
+reader)` lists the names under which platforms send one of our fields (its *slot*), best first, and
+the function that reads a raw value; after `#` come the platforms that use the names. `_build` makes
+a `Budget` of a `Row`, the values of one object by slot.
 
 `budget_owner.owner_of` decides whose budget a row is, `figures.read_figures` what its sums say.
 """
@@ -103,7 +103,7 @@ def _build(row: Row, context: DecodeContext, *, scope: BudgetScope) -> Budget:
     for slot in owner.unused_slots:
         if slot in values:
             row.leave_unread(slot)
-    id_doubt = owner.doubt
+    id_doubt = owner.doubt  # why the limit of this budget can't be changed; None if it can
     if id_doubt is None and scope is BudgetScope.AGENT and own_scope is BudgetScope.COMPANY:
         id_doubt = doubt("it is the budget of a company, not of an agent")
     status = fold_word(values.get("status") or "")

@@ -1,6 +1,8 @@
 """Reads the answer that holds the budget of the whole platform, and those of its parts beside it.
 
-The parts are budgets of companies and agents. The whole is never summed up from them. A
+The platform is the remote service with companies of AI agents. The parts are budgets of companies
+and agents. The whole is never summed up from them. A row is one object of a list in the answer, an
+envelope what is around the lists. `WHOLE`, `COMPANY_BUDGETS` and `AGENT_BUDGETS` are kinds: a
 `Kind` describes one kind of record, such as `COMPANY_BUDGETS`; `read_page` reads a list of it.
 """
 
@@ -53,7 +55,10 @@ _MAX_DEPTH: Final = 4
 
 
 def read_overview(body: Json, mapping: ProfileMapping = AS_SENT) -> BudgetOverview:
-    """The whole's budget and the parts beside it; `mapping` is the profile's.
+    """The whole's budget and the parts beside it.
+
+    `mapping` has the names and units that the user has declared for this platform (`AS_SENT`:
+    none).
 
     Figures of one company or agent are its own: the whole says so by its scope and id. Raises
     UnexpectedShape if the answer holds neither a figure nor a part, RefusedBody if it says that

@@ -1,9 +1,11 @@
 """Whose budget a row is: the whole platform's, a company's or an agent's.
 
-A row of an answer may name several records: itself, the budget, a company, an agent, a person who
-made it. Each group of fields that may name the owner is a `_Claim`. The name of the list decides
-which claims come first, and the best one that has an id is used. If it may be the id of something
-else, the claim has an `IdDoubt` (see `reading.identity`), and no write names the row.
+The platform is the remote service with companies of AI agents. A row (one object of a list) of an
+answer may name several records: itself, the budget, a company, an agent, a person who made it. Each
+group of fields that may name the owner is a `_Claim`. The name of the list decides which claims
+come first, and the best one that has an id is used. If it may be the id of something else, the
+claim has an `IdDoubt` (see `reading.identity`), and no write, that is, no request that changes the
+budget, names the row. A profile's mapping are the names that the user has declared.
 
 A *slot* is our name of a field ("agent_id"); `Row.values` holds the values of a row by slot, and
 `Row.source(slot).name` is the platform's name of the field. A `Ref` is an id, a name, or both.

@@ -1,9 +1,10 @@
 """Fields that several kinds of records have, and the function that makes a record of a row.
 
-The files of `kinds/` describe one kind of record each, by a table of `Field(slot, names, reader)`:
-the names under which platforms send one of our fields (its *slot*), best first, and the function
-that reads a raw value. `id_field`, `reference_fields`, `CREATED` and `COST` are parts of these
-tables. A *reference* is what a record says of another one: an id, a name, or both (`Ref`).
+Platforms are the remote services that this program can watch. The files of `kinds/` describe one
+kind of record each, by a table of `Field(slot, names, reader)`: the names under which platforms
+send one of our fields (its *slot*), best first, and the function that reads a raw value.
+`id_field`, `reference_fields`, `CREATED` and `COST` are parts of these tables. A *reference* is
+what a record says of another one: an id, a name, or both (`Ref`).
 
 `make_record` makes a record of a `Row`, the values of one object by slot; `content_id` makes an id
 for a record that has none.
@@ -99,6 +100,7 @@ def make_record(kind: type[R], row: Row, context: DecodeContext, **fields_made: 
     """The record of a row: its values of the slots that are fields of `kind`, then `fields_made`.
 
     Without an id of its own, a record in a map gets its key. Raises UnreadableRecord without both.
+    `id_doubt` is why no request that changes something may name the record; None if one may.
     """
     fields = row.values.copy()
     for slot in _slots_without_field(kind, row.plan.slots):

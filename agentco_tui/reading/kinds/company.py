@@ -1,9 +1,10 @@
 """Companies of agents: the names of their fields, and how a `Company` is built.
 
-`COMPANIES` is the description by which companies are read. In `FIELDS`, each `Field(slot, names,
-reader)` lists the names under which platforms send one of our fields (its *slot*), best first, and
-the function that reads a raw value; after `#` come the platforms that use the names. `_build` makes
-a `Company` of a `Row`, the values of one object by slot.
+Platforms are the remote services that this program can watch. `COMPANIES` is the description by
+which companies are read. In `FIELDS`, each `Field(slot, names, reader)` lists the names under which
+platforms send one of our fields (its *slot*), best first, and the function that reads a raw value;
+after `#` come the platforms that use the names. `_build` makes a `Company` of a `Row`, the values
+of one object by slot.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """The figures of a budget or an alert: limit, spent, remaining, share and where to warn.
 
-`FIGURES` declares the fields, `survey_scales` looks at the shares of all rows of an answer, and
-`read_figures` returns the `Figures` of one row. A *slot* is our name of a field: "limit" for a
-limit without a period, "limit month" and "limit day" for those of a period. Each `Field(slot,
-names, reader)` lists the names under which platforms send it, best first, and the function that
-reads a raw value; after `#` come the platforms that use the names. A `Row` holds the values of one
-object by slot.
+Platforms are the remote services that this program can watch. `FIGURES` declares the fields,
+`survey_scales` looks at the shares of all rows of an answer, and `read_figures` returns the
+`Figures` of one row. A *slot* is our name of a field: "limit" for a limit without a period, "limit
+month" and "limit day" for those of a period. Each `Field(slot, names, reader)` lists the names
+under which platforms send it, best first, and the function that reads a raw value; after `#` come
+the platforms that use the names. A `Row` holds the values of one object by slot.
 
 A record may have figures of several periods and in several units at once. One period is chosen,
 and nothing is added up. If limit, spent and remaining contradict each other, none of them is used.

@@ -1,10 +1,11 @@
 """Tasks of agents: the names of their fields, and how a `Task` is built.
 
-`TASKS` is the description by which tasks are read. In `FIELDS`, each `Field(slot, names, reader)`
-lists the names under which platforms send one of our fields (its *slot*), best first, and the
-function that reads a raw value; after `#` come the platforms that use the names. `_build` makes a
-`Task` of a `Row`, the values of one object by slot. A reader returns None for a value it cannot
-read, `EMPTY` for one that says nothing, and `Incomplete` for one that holds more than it read.
+Platforms are the remote services that this program can watch. `TASKS` is the description by which
+tasks are read. In `FIELDS`, each `Field(slot, names, reader)` lists the names under which platforms
+send one of our fields (its *slot*), best first, and the function that reads a raw value; after `#`
+come the platforms that use the names. `_build` makes a `Task` of a `Row`, the values of one object
+by slot. A reader returns None for a value it cannot read, `EMPTY` for one that says nothing, and
+`Incomplete` for one that holds more than it read.
 
 Tasks are what users approve, so nothing of them may be lost: a text that is shortened or cleaned
 here is kept as it was sent, too (`_keep_whole_text`), and `task_verdict` decides from several
@@ -314,6 +315,7 @@ def _build(row: Row, context: DecodeContext) -> Task:
         estimated_cost = _to_shared_money(estimate, unit)
     return make_record(
         Task, row, context,
+        # Why the id may be that of something else: then the task can't be approved.
         id_doubt=doubt_of_row(row, TASK_IDS, context.path),
         title=title or safe(values.get("id") or context.key or ""),
         title_from=title_from,

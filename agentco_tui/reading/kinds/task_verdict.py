@@ -1,7 +1,8 @@
 """Decides the state of a task, and whether it waits for an approval, from several of its fields.
 
-`kinds.task` calls it for tasks that have more than a plain status. A *slot* is our name of a field;
-`Row.values` has the values of one task by slot. `TaskState` is what a status word means.
+A task is one of an AI agent on a platform, a remote service. `kinds.task` calls this module for
+tasks that have more than a plain status. A *slot* is our name of a field; `Row.values` has the
+values of one task by slot. `TaskState` is what a status word means.
 
 1. `state_of_work` reads the fields that describe the work: status, state, category, result,
    progress.
@@ -20,6 +21,7 @@ from agentco_tui.reading.schema import Row
 from agentco_tui.reading.values.status_word import task_state
 from agentco_tui.text.memoized import memoized
 
+# `TaskState.OTHER` means that the status word is not known.
 _ENDED: Final = frozenset(
     (TaskState.DONE, TaskState.FAILED, TaskState.CANCELLED, TaskState.REJECTED, TaskState.APPROVED)
 )

@@ -1,1 +1,1 @@
-"""Readers of single values: a raw JSON value in, what it means out."""
+"""Readers of single values in answers: a raw JSON value in, what it means out."""

@@ -5,13 +5,14 @@
 - `declared_unit` is the unit that other fields of the record or of the answer declare.
 - `to_money` combines both to a `Money`, an amount in whole currency units.
 
-A `Unit` has a power of ten (-2 for cents, None if unknown) and a currency (None if unknown);
-`one.with_more(other)` fills in from `other` what `one` does not know. `MINOR` is the power of a
-currency's smallest unit, which is that of cents for most currencies. The unit comes from the
-field's name, the value, a field beside it, the answer or the profile, in this order. If none of
-them gives the power, the amount stays as it was sent and is marked `unit_assumed`. A currency
-alone does not give it, since "USD" is sent with dollars and with cents, and neither does the size
-of the amount.
+Sums come in the answers of platforms, the remote services; a profile is the user's configuration
+for one, which may declare a unit. A `Unit` has a power of ten (-2 for cents, None if unknown) and a
+currency (None if unknown); `one.with_more(other)` fills in from `other` what `one` does not know.
+`MINOR` is the power of a currency's smallest unit, which is that of cents for most currencies. The
+unit comes from the field's name, the value, a field beside it, the answer or the profile, in this
+order. If none of them gives the power, the amount stays as it was sent and is marked
+`unit_assumed`. A currency alone does not give it, since "USD" is sent with dollars and with cents,
+and neither does the size of the amount.
 """
 
 from __future__ import annotations

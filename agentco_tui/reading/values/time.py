@@ -1,7 +1,8 @@
 """Readers of points in time and durations, in all forms that platforms send.
 
-They return None for a value that is no time at all, and `EMPTY` for a *sentinel*, a value that
-means "no time": Go's year 1, the epoch itself, year 9999, an empty text.
+Platforms are the remote services whose answers are read. The readers return None for a value that
+is no time at all, and `EMPTY` for a *sentinel*, a value that means "no time": Go's year 1, the
+epoch itself, year 9999, an empty text.
 """
 
 from __future__ import annotations
