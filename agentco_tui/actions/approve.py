@@ -5,7 +5,8 @@
 `services.reader`, never through the store, which may be older. Every conclusion rests on reads that
 began after the answer came or was given up on, and claims no more than they show. An `Attempt` is
 the journal's note of what is about to be sent; a `Check` is the result of one read; an `Outcome` is
-what became of the approval, as data.
+what became of the approval, as data. `safe` cleans a text of control characters (then it is a
+`SafeText`), `plain` declares one of our own to be clean.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 Agents on the platform (the remote service) ask the user to approve their tasks; a set is the tasks
 that the user has marked to approve together. This module sorts the tasks for review, adds up their
 costs, names what is unusual about each, and excludes tasks that can't be approved together with the
-others.
+others. `safe` cleans a text of control characters (then it is a `SafeText`), `plain` declares one
+of our own to be clean.
 """
 
 from __future__ import annotations

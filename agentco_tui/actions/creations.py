@@ -4,7 +4,8 @@ A write is one request that changes the platform, the remote service; `write_flo
 of these classes in turn. The store is what is known of the platform in memory. A new record has no
 id yet, so it is recognised by what it is: a similar record (`is_similar`: the same title, agent and
 company) that was not in the list before the attempt. The list is read before and after sending. If
-the answer is lost, the record is found that way, and no second one is made.
+the answer is lost, the record is found that way, and no second one is made. `safe` cleans a text of
+control characters (then it is a `SafeText`), `plain` declares one of our own to be clean.
 """
 
 from __future__ import annotations

@@ -5,7 +5,8 @@ and `differences` must return nothing. The platform is the remote service that h
 fields are those of `Task` that the program knows. `Task.content` is a digest of all that the
 platform sent of the task, without volatile fields such as counters; `Task.extra` has the fields
 that the program does not know, as JSON. The differences are also what the user is shown if the task
-has changed.
+has changed. `safe` cleans a text of control characters (then it is a `SafeText`), `plain` declares
+one of our own to be clean.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 The forms create a task or a company on the platform, the remote service, or clone a company; keys
 are the names of the request's fields. The platform states no bounds, so only what no platform can
-want is refused here; the rest is the platform's to refuse.
+want is refused here; the rest is the platform's to refuse. `plain` declares a text of our own to be
+free of control characters (a `SafeText`).
 """
 
 from __future__ import annotations

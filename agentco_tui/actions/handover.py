@@ -3,7 +3,8 @@
 A `Section` is a heading with notes and events (`ChangeEvent`); its `none` is what is written if it
 has no events. The journal notes what this machine sent to change the platform, the remote service
 (`Attempt`), and its outcome (`Settled`); `Earlier` is both of one attempt. The platform's texts are
-written as Markdown code, so that they stay mere text, whichever program renders it.
+written as Markdown code, so that they stay mere text, whichever program renders it. `safe` cleans a
+text of control characters (then it is a `SafeText`), `plain` declares one of our own to be clean.
 """
 
 from __future__ import annotations

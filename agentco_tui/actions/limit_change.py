@@ -2,7 +2,8 @@
 
 `LimitChange` is the `Write` for limits (see write_flow.py, which calls its methods in turn): a
 request that changes the platform, the remote service that runs the agents. The store is what is
-known of the platform in memory. `subject` is the agent's id.
+known of the platform in memory. `subject` is the agent's id. `safe` cleans a text of control
+characters (then it is a `SafeText`), `plain` declares one of our own to be clean.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Monthly spending limits of agents as text: checked when typed, written as they are shown."""
+"""Monthly spending limits of agents as text: checked when typed, written as they are shown.
+
+`plain` declares a text of our own to be free of control characters (a `SafeText`).
+"""
 
 from __future__ import annotations
 

@@ -3,7 +3,8 @@
 `Services` is made once for a dashboard or a command, and given to each write (`write_flow.Write`),
 that is, to each request that changes the platform, the remote service. `Poller` reads the
 platform's lists into the store, what is known of it in memory. The journal is a file in which each
-attempt is noted before it is sent; an `Attempt` is such a note.
+attempt is noted before it is sent; an `Attempt` is such a note. `plain` declares a text of our own
+to be free of control characters (a `SafeText`).
 """
 
 from __future__ import annotations

@@ -10,7 +10,8 @@ more than what was read. What differs between the writes is in the subclasses of
 
 An `Attempt` is the journal's entry before a write is sent, `Settled` the one about its outcome; a
 `Receipt` is a decoded 2xx answer; a `Check` is what one read shows, and its `Observation` says
-whether that is the write's effect.
+whether that is the write's effect. `safe` cleans a text of control characters (then it is a
+`SafeText`), `plain` declares one of our own to be clean.
 """
 
 from __future__ import annotations

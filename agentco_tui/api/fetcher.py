@@ -99,6 +99,7 @@ class Fetcher:
     ) -> T:
         """What `decode` makes of the JSON in an answer. Raises ApiError."""
         work = partial(decode_body, reply.body, reply.request, reply.status, decode, parse)
+        # `beside` runs it in the background thread.
         outcome = await beside(work) if len(reply.body) > _LONG_BODY else work()
         if isinstance(outcome, ApiError):
             raise outcome
@@ -132,7 +133,7 @@ class Fetcher:
             beginning = _beginning_for(begins)
         limits = WalkLimits(
             pages=self._page_cap,
-            records=min(self._record_cap, kind.most),
+            records=min(self._record_cap, kind.most),  # `most`: the cap of its kind
             size=self.transport.limits.body,
             wanted_rows=at_most,
         )

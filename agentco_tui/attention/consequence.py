@@ -4,7 +4,8 @@ A budget is the limit and the spending of an agent, a company or all, as the pla
 service that runs the agents) reports them. `ForecastService` forecasts each budget by its spending
 in the last minutes (the alarm `FastSpend`), in the last hours (`burn`) and in the history so far
 (`Forecast`, or `TooLittle` history for one). Figures that are computed here are marked `~`; a
-forecast that the platform has sent is named as the platform's.
+forecast that the platform has sent is named as the platform's. `plain` declares a text of our own
+to be free of control characters (a `SafeText`).
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 A critical event is a need (an item of the "needs you" list) that has become critical. The command
 is a setting, for instance a script that pages someone. It gets the event in environment variables,
-such as AGENTCO_NEED_TEXT. The log is `on_critical.log` in the state folder.
+such as AGENTCO_NEED_TEXT. The log is `on_critical.log` in the state folder. `safe` cleans a text of
+control characters (then it is a `SafeText`), `plain` declares one of our own to be clean.
 """
 
 from __future__ import annotations

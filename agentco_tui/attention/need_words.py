@@ -5,7 +5,8 @@ task, a budget, an alert, an agent or an entry of the log. `words_of` returns th
 `sentence_of` all of it. The Overview, `status`, `--plain`, notifications and hand-overs use these
 words, so they say the same. `Names` looks up names for ids, `ForecastService` has the forecasts for
 budgets. A subject is an agent, a company, or the whole: all companies together. `RankReason` says
-why a need is ranked as it is, for instance `STOPS`: tasks are blocked by it.
+why a need is ranked as it is, for instance `STOPS`: tasks are blocked by it. `plain` declares a
+text of our own to be free of control characters (a `SafeText`).
 """
 
 from __future__ import annotations

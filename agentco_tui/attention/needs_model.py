@@ -436,6 +436,7 @@ class NeedsModel:
         for since, task in at_work.values():
             listed = self._store.tasks.get(task.id) or task
             is_pending = self._store.pending.get(task.id) is not None
+            # `AT_WORK`: approved, queued or running.
             if listed.state not in AT_WORK or is_pending or not self._is_ours(task):
                 continue
             if now - since > allowed:

@@ -3,7 +3,8 @@
 Most are needs (items of the "needs you" list) that have become critical; others are outages of a
 feed, that is, of one list that is polled. `Notifier` finds the events; terminals and desktops show
 them, and the `on_critical` command gets them. Several events that come together are one
-notification.
+notification. `safe` cleans a text of control characters (then it is a `SafeText`), `plain` declares
+one of our own to be clean.
 """
 
 from __future__ import annotations

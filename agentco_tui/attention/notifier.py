@@ -231,6 +231,7 @@ class Notifier:
         for feed, freshness in feeds.items():
             answered_at = freshness.answered_at
             failure = freshness.failure
+            # `REFUSED`: the classes of errors that say that the platform does not give this list.
             if failure is not None and answered_at is None and isinstance(failure, REFUSED):
                 continue
             if failure is not None:

@@ -5,7 +5,8 @@ They are stored by platform, that is, by the remote service that the needs are a
 A need is one item of the "needs you" list; it has a key that stays the same ("task:t1") and a level
 of severity. A snoozed need is shown at the end of the list, until the time it was put off to, or
 until its level rises. Several dashboards share the file: each reads it before it writes, and takes
-up what others wrote. A snooze that can't be written holds until this program ends.
+up what others wrote. A snooze that can't be written holds until this program ends. `safe` cleans a
+text of control characters (then it is a `SafeText`), `plain` declares one of our own to be clean.
 """
 
 from __future__ import annotations

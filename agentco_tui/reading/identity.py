@@ -12,7 +12,8 @@ always shown. A write may name a row only by
 
 Everything else gets an `IdDoubt` with the reason: the row can be read, and no screen, command or
 client method writes to it. Different rows that came with the same id are all kept and marked; an id
-that two rows have identifies neither.
+that two rows have identifies neither. `safe` cleans a text of control characters (then it is a
+`SafeText`), `plain` declares one of our own to be clean.
 """
 
 from __future__ import annotations

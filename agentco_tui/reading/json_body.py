@@ -6,7 +6,8 @@ byte-order mark, NaN and Infinity (no numbers in JSON; they become None), contro
 texts, lone surrogates, bytes that are no UTF-8, integers of thousands of digits and exponents
 beyond reason (both kept as text), and several documents in one body (NDJSON, server-sent events),
 which are returned as a list. A text that holds JSON is parsed as well. A body whose values would
-fill the memory is not parsed at all.
+fill the memory is not parsed at all. `plain` declares a text of our own to be free of control
+characters (a `SafeText`).
 """
 
 from __future__ import annotations

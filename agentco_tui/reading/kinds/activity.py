@@ -7,7 +7,8 @@ after `#` come the platforms that use the names. `_build` makes an `Activity` of
 of one object by slot.
 
 An entry may name an *agent*, an *actor* who did it (a person, or the agent again), and a *target*
-that it was done to. These are sorted out by the types that the entry gives them.
+that it was done to. These are sorted out by the types that the entry gives them. `safe` cleans a
+text of control characters (then it is a `SafeText`), `plain` declares one of our own to be clean.
 """
 
 from __future__ import annotations

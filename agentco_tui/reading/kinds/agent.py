@@ -5,7 +5,8 @@ agents are read. In `FIELDS`, each `Field(slot, names, reader)` lists the names 
 platforms send one of our fields (its *slot*), best first, and the function that reads a raw value;
 after `#` come the platforms that use the names. `_build` makes an `Agent` of a `Row`, the values of
 one object by slot; `DecodeContext` is what the rest of the answer says about it, such as a unit of
-sums.
+sums. `safe` cleans a text of control characters (then it is a `SafeText`), `plain` declares one of
+our own to be clean.
 """
 
 from __future__ import annotations

@@ -8,7 +8,8 @@ decided in `live/insight.py`, which knows the figures of all budgets.
 
 `Field(slot, names, reader)` declares the names that platforms use for one of our fields (a slot),
 best first, and the function that reads the raw value (see `reading/schema.py`). A `Row` holds the
-values of one object by slot.
+values of one object by slot. `safe` cleans a text of control characters (then it is a `SafeText`),
+`plain` declares one of our own to be clean.
 """
 
 from __future__ import annotations
