@@ -88,6 +88,7 @@ async def test_work_that_never_comes_to_run_is_not_complained_of() -> None:
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
             start_worker(app, work, "work")
+            # private: Textual has no public way to cancel a worker before it runs and to forget it.
             app.workers._workers.pop().cancel()
             gc.collect()
     assert [str(one.message) for one in told] == []

@@ -25,6 +25,15 @@ def tree_of(path: Path) -> ast.Module:
 
 # What is not yet so; these only ever shrink.
 REFERENCES = {"agentco_tui": 61, "tests": 30}
+MOST_PRIVATE_USES = 100
+PUBLIC_IN_SPITE_OF_THEIR_NAMES = {"_exit", "_replace"}
+"""Documented members of `os` and of named tuples."""
+BY_NAME = {"setattr", "delattr", "getattr", "hasattr", "object"}
+"""Functions that are given an attribute as a string; `object` is that of `mock.patch`."""
+MAY_USE_PRIVATE = re.compile(
+    r"""(?<!self)(?<!cls)\._[A-Za-z]|["']_[A-Za-z]|^from .*\b_[A-Za-z]|^ +_\w+,$""", re.MULTILINE
+)
+"""What a file holds if it uses anything private; no other file is parsed, which takes longer."""
 OUTSIDE_WORDS = re.compile(
     r"(?<![.\w])(?:SHAPES|SAFETY|TERMINALS|INTERFACE|DESIGN|HOUSE|MODELS|PAPERCLIP|FORECAST)(?:\.md)?"
     r"(?: [A-Z0-9]+| \d+)?\b|\blaws? \d\b|\bissues? \d{1,2}\b"
@@ -100,3 +109,52 @@ def test_nothing_refers_to_papers_outside_the_repository(folder: str) -> None:
         if (word := OUTSIDE_WORDS.search(text))
     ]
     assert len(found) <= REFERENCES[folder], "\n".join(found)
+
+
+def is_private(name: str) -> bool:
+    """Whether a name, or a part of a dotted name, begins with one underscore."""
+    return any(part.startswith("_") and not part.startswith("__") for part in name.split("."))
+
+
+def private_uses(path: Path) -> Iterator[int]:
+    """The line of each use of what is private to another object or module."""
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.Attribute):
+            owner = node.value
+            is_own = isinstance(owner, ast.Name) and owner.id in ("self", "cls")
+            is_public = node.attr in PUBLIC_IN_SPITE_OF_THEIR_NAMES or not is_private(node.attr)
+            if not is_own and not is_public:
+                assert node.end_lineno is not None
+                yield node.end_lineno
+        elif isinstance(node, ast.ImportFrom):
+            imports = [node.module or "", *(alias.name for alias in node.names)]
+            if any(map(is_private, imports)):
+                yield node.lineno
+        elif isinstance(node, ast.Call):
+            function = node.func
+            name = function.attr if isinstance(function, ast.Attribute) else ""
+            if isinstance(function, ast.Name):
+                name = function.id
+            if name not in BY_NAME:
+                continue
+            for argument in node.args[:2]:
+                value = argument.value if isinstance(argument, ast.Constant) else None
+                if isinstance(value, str) and is_private(value):
+                    yield argument.lineno
+
+
+def test_private_uses_are_few_and_each_has_a_reason() -> None:
+    """The reason is a comment that begins with "private:", on the line or up to two above it."""
+    uses = []
+    without_reason = []
+    for path in sorted((ROOT / "tests").rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        if not MAY_USE_PRIVATE.search(text):
+            continue
+        lines = text.splitlines()
+        for number in private_uses(path):
+            uses.append(f"{path.relative_to(ROOT)}:{number}")
+            if not any("# private: " in line for line in lines[max(0, number - 3) : number]):
+                without_reason.append(uses[-1])
+    assert without_reason == []
+    assert len(uses) <= MOST_PRIVATE_USES, "\n".join(uses)

@@ -206,6 +206,7 @@ def test_a_writer_that_hangs_stops_us(
     path: Path, journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = JournalFile(path)
+    # private: the time to wait for a lock is no parameter.
     monkeypatch.setattr(Journal._locked.__wrapped__, "__defaults__", (0.02,))  # type: ignore[attr-defined]
     with file.locked(), pytest.raises(JournalError, match="see if it hangs"):
         journal.begin(attempt(), journal.mark())
@@ -217,6 +218,7 @@ def test_an_outcome_owed_is_written_at_the_end(path: Path, monkeypatch: pytest.M
     assert not path.parent.exists()
     begun = journal.begin(attempt(), journal.mark())
     assert journal.unfinished()[0] == [begun]
+    # private: the time to wait for a lock is no parameter.
     monkeypatch.setattr(Journal._locked.__wrapped__, "__defaults__", (0.02,))  # type: ignore[attr-defined]
     with JournalFile(path).locked(), pytest.raises(JournalError, match="hangs"):
         journal.finish(settled())
@@ -557,6 +559,7 @@ def test_many_lines_are_read_in_bounded_memory(path: Path, journal: Journal) -> 
             if number != 7:
                 file.write(to_line(settled(f"a{number}")))
     assert [left.attempt for left in left_behind(journal, ORIGIN)] == ["a7"]
+    # private: no public way shows how many attempts are kept in memory.
     assert len(journal._last) == REMEMBERED
     assert len(journal._open) == 1
 

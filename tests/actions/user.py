@@ -124,6 +124,7 @@ async def open_services(
     finally:
         await services.close()
         # What was under way with the journal ends before another run looks at it.
+        # private: `close` does not wait for the thread that writes the journal.
         services._thread.shutdown(wait=True)
         journal.close()
         await transport.aclose()

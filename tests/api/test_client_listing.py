@@ -248,6 +248,7 @@ async def test_the_memory_of_lists_is_bounded() -> None:
     async with answering(http(b"[]"), keep=True) as server, client_of(server) as client:
         for number in range(100):
             await client.tasks(company_id=f"c{number}")
+        # private: no public way shows how many lists are kept in memory.
         assert len(client._cache) == 12
 
 

@@ -161,9 +161,11 @@ async def test_unwatched_connections_are_closed(monkeypatch: pytest.MonkeyPatch,
     owner: Any = httpcore.AsyncHTTP11Connection
     if lost == "_response_closed":
         SURPLUS_BYTES.uninstall()
+        # private: as in an httpcore that has no such method.
         monkeypatch.delattr(owner, "_response_closed")
         assert not watch_answers()
         return
+    # private: the patch under test wraps this method.
     watched = owner._response_closed
 
     async def response_closed(self: Any) -> None:
@@ -174,6 +176,7 @@ async def test_unwatched_connections_are_closed(monkeypatch: pytest.MonkeyPatch,
     if lost == "the watch":
         monkeypatch.setattr("agentco_tui.api.pools.watch_answers", lambda: False)
     else:
+        # private: as above.
         monkeypatch.setattr(owner, "_response_closed", response_closed)
     async with answering(http(MINE), keep=True) as server, transport(server.base) as wire:
         for _ in range(3):
@@ -220,6 +223,7 @@ async def test_a_fault_of_this_program_is_no_lost_connection(
 
 @pytest.mark.parametrize("first", ["refuses", "hangs"])
 async def test_the_next_address_is_tried(monkeypatch: pytest.MonkeyPatch, first: str) -> None:
+    # private: this machine has no address that never answers.
     connect_socket = network._connect_socket
     tried: list[str] = []
 
@@ -236,6 +240,7 @@ async def test_the_next_address_is_tried(monkeypatch: pytest.MonkeyPatch, first:
         places = "127.0.0.2", "127.0.0.1"
         return [(socket.AF_INET, kind, 0, "", (place, port)) for place in places]
 
+    # private: as above.
     monkeypatch.setattr(network, "_connect_socket", slow)
     monkeypatch.setattr(asyncio.BaseEventLoop, "getaddrinfo", both)
     async with (

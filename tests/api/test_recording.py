@@ -51,6 +51,12 @@ def take(
         recorder.record(target, reply, 0.01, None)
 
 
+def write_answer(recorder: Recorder, answer: Recorded, body: list[bytes] | None) -> None:
+    """Write an answer at once, in this thread; `body` is None if it came too fast to be kept."""
+    # private: the public way hands it to a thread, which catches the OSError of a full disk.
+    recorder._write_answer(answer, body)
+
+
 def write(path: Path, told: Iterable[Told], most: int = LARGEST_RECORDING) -> Recorder:
     hands = Hands()
     recorder = Recorder(path, ABOUT, KeyInUse(ApiKey(KEY)).redact, clock=hands, most=most)
@@ -204,26 +210,27 @@ def test_a_full_disk_is_told_and_what_comes_later_is_whole(
 
     monkeypatch.setattr(os, "write", filling)
     recorder = Recorder(tmp_path / "a", ABOUT, str)
-    recorder._write_answer(Recorded(100, TASKS, 0.01, status=200), [b"[1]"])
+    write_answer(recorder, Recorded(100, TASKS, 0.01, status=200), [b"[1]"])
     room[0] = 30
     with pytest.raises(OSError, match="No space"):
-        recorder._write_answer(Recorded(105, TASKS, 0.01, status=200), [b"[2]"])
+        write_answer(recorder, Recorded(105, TASKS, 0.01, status=200), [b"[2]"])
     take(recorder, b"[2]")
     recorder.close(30)
     assert recorder.trouble == "answers are not recorded: No space left on device"
     room[0] = 10_000
+    # private: a recorder that has closed its file has no public way to open it again.
     recorder._handle = os.open(tmp_path / "a", os.O_WRONLY | os.O_APPEND)
-    recorder._write_answer(Recorded(110, TASKS, 0.01, status=304), [])
-    recorder._write_answer(Recorded(115, TASKS, 0.01, status=200), [b"[1]"])
+    write_answer(recorder, Recorded(110, TASKS, 0.01, status=304), [])
+    write_answer(recorder, Recorded(115, TASKS, 0.01, status=200), [b"[1]"])
     assert answers(tmp_path / "a") == [(100, b"[1]"), (110, b"[2]"), (115, b"[1]")]
 
 
 def test_a_disk_that_is_too_slow_is_told_and_nothing_wrong_is_written(tmp_path: Path) -> None:
     recorder = Recorder(tmp_path / "a", ABOUT, str, clock=Hands())
-    recorder._write_answer(Recorded(100, TASKS, 0.01, status=200), [b"[1]"])
+    write_answer(recorder, Recorded(100, TASKS, 0.01, status=200), [b"[1]"])
     with pytest.raises(OSError, match="slower than the platform"):
-        recorder._write_answer(Recorded(105, TASKS, 0.01, status=200), None)
-    recorder._write_answer(Recorded(110, TASKS, 0.01, status=304), [])
+        write_answer(recorder, Recorded(105, TASKS, 0.01, status=200), None)
+    write_answer(recorder, Recorded(110, TASKS, 0.01, status=304), [])
     recorder.close(30)
     assert answers(tmp_path / "a") == [(100, b"[1]")]
 
@@ -263,6 +270,7 @@ def test_what_a_stranger_wrote_into_it_is_left_out(tmp_path: Path) -> None:
 def test_of_more_questions_than_are_remembered_every_answer_is_there(tmp_path: Path) -> None:
     told: list[Told] = [(100.0, f"GET /{n}", b"[%d]" % n) for n in range(MOST_REMEMBERED + 100)]
     recorder = write(tmp_path / "a", [*told, *told])
+    # private: no public way shows how many questions are remembered.
     assert len(recorder._remembered) == MOST_REMEMBERED
     recording = Recording(tmp_path / "a")
     assert all(body_at(recording, 100.0, target) == body for _, target, body in told)

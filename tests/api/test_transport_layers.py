@@ -123,12 +123,14 @@ def added(name: str) -> list[str]:
 @pytest.mark.parametrize("events", [renamed, dropped, added])
 async def test_no_event_tells_not_sent(monkeypatch: pytest.MonkeyPatch, events: Any) -> None:
     """As with a later httpcore whose events are others."""
+    # private: httpcore has no public way to rename its events.
     told: Any = httpcore._trace.Trace.atrace
 
     async def atrace(self: object, name: str, info: dict[str, Any]) -> None:
         for each in events(name):
             await told(self, each, info)
 
+    # private: as above.
     monkeypatch.setattr("httpcore._trace.Trace.atrace", atrace)
     answers: list[Answer] = [fault[1] for fault in FAULTS]
     async with answering(*answers, http(b"", 503)) as server:

@@ -175,6 +175,7 @@ def test_hours_of_quiet_pass_midnight(monkeypatch: pytest.MonkeyPatch) -> None:
         watch = Watch(quiet=((22 * 60, 6 * 60 + 30),))  # it is 19:43 there
         for hours, quiet in ((0, False), (2, False), (3, True), (10, True), (11, False)):
             watch.clock.at = hours * HOUR
+            # private: whether it is quiet shows only in what a later event sends.
             assert watch.notifier._is_quiet() is quiet
     finally:
         monkeypatch.undo()

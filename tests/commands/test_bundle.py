@@ -168,6 +168,7 @@ def test_nobody_is_named_in_any_shape_and_it_replays(
         assert f"agentco-tui replay {file}" in ran.out
         assert file.stat().st_mode & 0o777 == 0o600
         recording = Recording(file)
+        # private: a recording has no public list of all its answers.
         entries = [each for found in recording._by_target.values() for each in found]
         bodies = [recording.body(each) for each in entries if each.answer.failure is None]
         whole = file.read_bytes() + b"".join(bodies)

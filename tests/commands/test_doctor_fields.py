@@ -157,7 +157,7 @@ def test_no_sample_shows_the_key(command: Command) -> None:
         key = platform.full_key
         rows = [{"id": "t1", "remark": f"called with {key}", "sub": [{"remark": key}]}]
         body = json.dumps(rows).encode()
-        platform._choice = lambda path, query: body if path == "/api/tasks" else query
+        platform.choice = lambda path, query: body if path == "/api/tasks" else query
         for flag in ((), ("--json",)):
             ran = run_with(command, platform, "", "doctor", "--fields", *flag)
             assert "remark" in ran.out

@@ -129,6 +129,7 @@ def _ids(entries: Iterable[Any], _: str) -> Answer:
 def test_names_stand_beside_ids(
     command: Command, still: EmbeddedPlatform, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # private: the export of the embedded platform always has the same columns.
     monkeypatch.setattr(rest_api, "_export", _ids)
     ran = command.on(still)("export", "activity", "--names", "--out", "a.csv")
     assert (ran.code, ran.out) == (0, "")

@@ -210,6 +210,7 @@ def test_plain_http_that_was_agreed_to_stands_in_the_profile(
     url = BaseUrl.parse("http://platform.example", allow_http=True)
     path = command.home / "new" / "config.toml"
     resolved = Resolver({"config": str(path), "profile": "lab"}, {})
+    # private: the steps before it ask for a key on a terminal.
     assert login._write_profile(resolved, url, 'api_key_file = "keys/lab"')
     written = ConfigFile(path)
     assert written.problems == []

@@ -5,6 +5,8 @@ from __future__ import annotations
 import string
 
 import pytest
+
+# private: our names of keys are compared with Textual's own, which have no public function.
 from textual.keys import _character_to_key
 
 from agentco_tui.config import OwnCommand

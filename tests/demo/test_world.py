@@ -197,6 +197,7 @@ def test_a_limit_is_raised() -> None:
 def test_a_new_month_begins_at_nothing() -> None:
     state = frozen().state
     resets = state.resets
+    # private: advancing to the reset would run a month of other events, too.
     assert [at for at, _, what, _ in state._queue if what == "reset"] == [resets]
     state._on_reset(resets, "")
     assert sum(agent.spent for agent in state.agents.values()) == 0

@@ -264,6 +264,7 @@ async def test_what_shows_comes_first_and_again_when_its_limit_is_another(
     store.take(AGENT_BUDGETS, Listing(records=tuple(map(agents_budget, names))))
     async with remembering(tmp_path, spending_of("dan", "steady")) as history:
         outlook = ForecastService(store, history, hands)
+        # private: the order in which subjects are computed is shown nowhere else.
         look = outlook._compute
 
         async def noted(subject: tuple[BudgetScope, str], budget: Budget | None) -> None:
@@ -272,8 +273,10 @@ async def test_what_shows_comes_first_and_again_when_its_limit_is_another(
 
         changed = asyncio.Event()
         outlook.on_change = changed.set
+        # private: the pauses between computations are no parameters.
         for pace in ("_SEARCH_EVERY", "_PAUSE"):
             monkeypatch.setattr(outlook_module, pace, 0.01)
+        # private: as above.
         with patch.object(outlook, "_compute", noted):
             outlook.want([agents_budget("dan")])
             async with running(outlook):
@@ -317,6 +320,7 @@ def test_of_a_very_large_platform_only_some_are_looked_at_and_all_that_show() ->
     store.take(AGENT_BUDGETS, Listing(records=tuple(map(agents_budget, names))))
     outlook = ForecastService(store, clock=Hands())
     outlook.want([agents_budget("ag_9999")])
+    # private: the order in which 10,000 subjects are due is shown nowhere else.
     due = [of for (_, of), _ in outlook._due()]
     assert due[:2] == ["ag_9999", ""]
     assert len(due) == 2_002

@@ -202,7 +202,7 @@ class ChoosyPlatform(EmbeddedPlatform):
 
     def __init__(self, choice: Choice, **options: Any) -> None:
         super().__init__(seed=7, speed=0.0, **options)
-        self._choice = choice
+        self.choice = choice
         self.refused: list[tuple[str, Parameters]] = []
         """The questions that were refused."""
         self.asked: list[tuple[str, Parameters]] = []
@@ -211,7 +211,7 @@ class ChoosyPlatform(EmbeddedPlatform):
     async def serve(self, connection: ClientConnection, request: Request) -> None:
         query = dict(parse_qsl(request.query))
         self.asked.append((request.path, query))
-        choice = self._choice(request.path, query)
+        choice = self.choice(request.path, query)
         if isinstance(choice, dict):
             await super().serve(connection, structs.replace(request, query=urlencode(choice)))
             return

@@ -176,8 +176,8 @@ class Adversary(Platform):
             ), []
         return Fate(), late
 
-    def _approve(self, request: Request, task_id: str) -> tuple[int, Any]:
-        answer = super()._approve(request, task_id)
+    def apply_approval(self, request: Request, task_id: str) -> tuple[int, Any]:
+        answer = super().apply_approval(request, task_id)
         self.note(task_id)
         return answer
 

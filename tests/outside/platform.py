@@ -387,7 +387,7 @@ class Platform(Script):
 
         if request.method == "POST":
             return (
-                self._approve(request, "/".join(path[1:-1]))
+                self.apply_approval(request, "/".join(path[1:-1]))
                 if approves()(request)
                 else (422, {"error": "only approvals are taken here"})
             )
@@ -418,7 +418,7 @@ class Platform(Script):
                 return 200, []
         return 404, {"error": "no such path"}
 
-    def _approve(self, request: Request, task_id: str) -> tuple[int, Any]:
+    def apply_approval(self, request: Request, task_id: str) -> tuple[int, Any]:
         found = [t for t in self.tasks if str(t["id"]) == task_id]
         if not found:
             return 404, {"error": "no such task"}

@@ -56,15 +56,15 @@ def load(name: str) -> dict[str, Any]:
 async def judge(name: str) -> list[Judged]:
     """What the client makes of a body, value by value."""
     golden = load(name)
-    async with answering(_server(golden)) as server, client_of(server) as client:
+    async with answering(server_answer(golden)) as server, client_of(server) as client:
         try:
-            found = await _asked(client, golden)
+            found = await call_client(client, golden)
         except ApiError as error:
             found = error
     return [Judged(name, *each) for each in _judged(golden["truth"], found)]
 
 
-def _server(golden: Mapping[str, Any]) -> Answer:
+def server_answer(golden: Mapping[str, Any]) -> Answer:
     """The first answer, or the page whose mark is in the query."""
 
     async def send(exchange: Exchange) -> None:
@@ -83,7 +83,7 @@ def _server(golden: Mapping[str, Any]) -> Answer:
     return send
 
 
-async def _asked(client: Client, golden: Mapping[str, Any]) -> Any:
+async def call_client(client: Client, golden: Mapping[str, Any]) -> Any:
     args = golden["args"]
     if golden["call"] == "set_agent_limit":
         return await client.set_agent_limit(args[0], Decimal(args[1]))

@@ -92,9 +92,9 @@ WRITES: dict[str, list[str | None]] = {
 @pytest.mark.parametrize("name", WRITES)
 async def test_the_id_that_a_write_may_name(name: str) -> None:
     body = golden.load(name)
-    server_answer = golden._server(body)
+    server_answer = golden.server_answer(body)
     async with answering(server_answer) as server, client_of(server) as client:
-        found = (await golden._asked(client, body)).records
+        found = (await golden.call_client(client, body)).records
     writes = [record.sent_id if record.unwritable is None else None for record in found]
     assert writes == WRITES[name], [record.unwritable for record in found]
     assert all(record.unwritable for record in found if record.id != record.sent_id)

@@ -16,6 +16,8 @@ from random import Random
 from typing import Any
 
 from textual import events
+
+# private: only these say how Textual names the key that a test presses.
 from textual.keys import REPLACED_KEYS, _character_to_key, _get_unicode_name_from_key
 from textual.pilot import Pilot
 from textual.strip import Strip
@@ -92,12 +94,14 @@ class NoJitter(Random):
 
 def steady(poller: Poller) -> None:
     """Take away what differs from run to run: the jitter, and how long answers really took."""
+    # private: a workspace builds its poller; jitter and durations are no settings.
     poller._random = NoJitter()
     answered = poller._record_answer
 
     def at_once(feed: FeedName, turn: Schedule, begun: float, _: float) -> None:
         answered(feed, turn, begun, 0.0)
 
+    # private: as above.
     poller._record_answer = at_once  # type: ignore[method-assign,assignment]
 
 
@@ -128,6 +132,7 @@ class Stage:
     @property
     def strips(self) -> list[Strip]:
         """What is on the screen now, dialogs and messages over it."""
+        # private: Textual draws to text only with its compositor.
         screen, behind = self.app.screen, self.app._background_screens
         drawn: Any = screen._compositor.render_inline(screen.size, screen_stack=behind)
         return list(drawn.strips)
@@ -167,6 +172,7 @@ class Stage:
         """Look until it is so; fails with the screen's text after `PATIENCE` seconds."""
         end, nap = time.monotonic() + PATIENCE, 0.005
         while not seen():
+            # private: Textual has no public way to read the error that ended an app.
             if self.app._exception is not None:
                 raise self.app._exception
             assert time.monotonic() < end, f"waited in vain for {what}:\n{self.text}"
@@ -192,6 +198,7 @@ class Stage:
     async def settle(self) -> None:
         """Let all widgets deal with the messages they have, and with the keys typed ahead."""
         end = time.monotonic() + PATIENCE
+        # private: no public way shows that keys typed ahead are waiting.
         while self.app._ahead and self.app.is_running and time.monotonic() < end:
             await self.pilot.pause(0)
         for _ in range(3):
@@ -358,11 +365,15 @@ async def stage(
     for fault in faults:
         platform.faults.add(fault)
     client = open_client(
-        settings.base_url, settings.key, key_source=settings.key_source, attempts=1, limits=limits
+        settings.base_url,
+        settings.key,
+        key_source=settings.key_source,
+        attempts=1,
+        limits=limits,
+        clock=platform.world.time,
     )
     client.transport.measured = SteadyLatency()
     client.transport.recorder = recorder
-    client.transport._clock = platform.world.time
     workspace = Workspace(
         settings,
         client,

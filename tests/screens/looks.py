@@ -140,6 +140,7 @@ def written(screen: Screen[object], variant: Variant) -> str:
     """
     system = COLOUR_SYSTEMS.get(variant.colours, "standard")
     settings: Any = {"color_system": system, "force_terminal": True, "_environ": {}}
+    # private: Textual draws to text only with its compositor.
     behind = screen.app._background_screens
     update: Any = screen._compositor.render_update(full=True, screen_stack=behind)
     return str(update.render_segments(Console(**settings)))

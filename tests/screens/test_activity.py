@@ -129,6 +129,7 @@ async def test_the_export_is_written_and_overwrites_nothing(on: Staging, tmp_pat
         await s.sees("written to")
         entries = target.read_bytes().count(b"\n") - 1
         assert entries == len(s.platform.world.activity())
+        # private: a toast on the screen may break its lines anywhere.
         (told,) = [note.message for note in s.app._notifications]
         assert told == f"{entries} rows, {size(target.stat().st_size)}, written to {target}"
         (request,) = s.platform.requests.matching("export")

@@ -158,6 +158,7 @@ async def ask(s: Stage, count: int) -> BatchQuestion:
 async def says(s: Stage, *words: str) -> None:
     """Wait for a message with all these words, however its lines are broken."""
     await s.wait_until(
+        # private: a toast on the screen may break its lines anywhere.
         lambda: any(all(word in toast.message for word in words) for toast in s.app._notifications),
         repr(words),
     )
@@ -287,7 +288,7 @@ async def test_marks_survive_refreshes_a_filter_and_other_screens_but_not_their_
 
 
 def tone_of(line: StatusLine, words: str) -> Tone:
-    return next(cell.tone for cell in line._left if words in cell.text)
+    return next(cell.tone for cell in line.cells if words in cell.text)
 
 
 async def test_the_first_403_dims_the_key_until_the_key_changes(

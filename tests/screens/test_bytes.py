@@ -8,6 +8,8 @@ from typing import Any
 
 import msgspec
 import pytest
+
+# private: Textual has no public name for what is written to the terminal.
 from textual._compositor import CompositorUpdate
 
 from agentco_tui.keys.places import Place
@@ -30,6 +32,7 @@ class Written:
 
     def __init__(self, s: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
         self.updates: list[CompositorUpdate] = []
+        # private: as above; what is written passes only here.
         display = s.app._display
 
         def kept(screen: Any, renderable: Any) -> None:
@@ -37,6 +40,7 @@ class Written:
                 self.updates.append(renderable)
             display(screen, renderable)
 
+        # private: as above.
         monkeypatch.setattr(s.app, "_display", kept)
 
     @property

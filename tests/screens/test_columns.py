@@ -12,6 +12,7 @@ from tests.screens.harness import PLACES, Stage, Staging
 
 def titles(s: Stage) -> list[str]:
     """The columns that the table has room for."""
+    # private: a table does not say which columns have room; their headings are cut off.
     return [place.column.key for place in s.view.table._painter.places]
 
 

@@ -65,8 +65,10 @@ async def test_a_new_task(on: Staging) -> None:
         await s.press("right", "enter")
         await fill(s, agent_id="a")
         agent_field = form_of(s).inputs["agent_id"]
+        # private: an Input has no public way to read its suggestion.
         assert not agent_field._suggestion, "Ada is of another company"
         await fill(s, agent_id="lin")
+        # private: as above.
         await s.wait_until(lambda: agent_field._suggestion == "linus", "one of this company")
         await fill(s, agent_id="linus", title="Water the plants")
         await s.press("enter", "enter")

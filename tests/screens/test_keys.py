@@ -72,6 +72,7 @@ async def test_every_key_in_every_dialog(
         await s.wait_until(is_open, name)
         for key in (*PRINTABLE, *OTHERS):
             await s.tap(key)
+            # private: Textual has no public way to read the error that ended an app.
             assert s.app._exception is None, key
             if not is_open():
                 await back(s, place)
@@ -141,6 +142,7 @@ async def test_no_key_that_acts_before_all_others_can_be_a_letter(on: Staging) -
             if opens:
                 await s.go("tasks")
                 await s.press(opens)
+            # private: `active_bindings` leaves out bindings that are hidden by others.
             for _, bindings in s.app.screen._binding_chain:
                 for key, binding in bindings:
                     assert not binding.priority or (binding.id is None and "+" in key), key

@@ -33,6 +33,7 @@ async def recording(
     """A dashboard that records, with everything that a replay's header and footer say, too."""
     settings = harness.settings_for(platform, read_only=True, sources={"read_only": "a replay"})
     recorder = start_recording(str(folder / "a.rec"), settings, None)
+    # private: the command has no parameter for the clock of its recorder.
     recorder._clock = platform.world.time
     async with stage(
         platform,
@@ -195,6 +196,7 @@ async def test_it_holds_no_key_and_nothing_is_written_from_it(
     sent = len(platform.requests)
     data = (tmp_path / "a.rec").read_bytes()
     opened = Recording(tmp_path / "a.rec")
+    # private: a recording has no public list of all its answers.
     bodies = b"".join(opened.body(each) for found in opened._by_target.values() for each in found)
     assert b"rotate" in bodies
     key = platform.full_key.encode()

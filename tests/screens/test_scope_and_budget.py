@@ -264,6 +264,7 @@ async def test_the_whole_companies_and_agents(on: Staging) -> None:
 
 def tree(s: Stage) -> list[tuple[int, str]]:
     """The rows of the budget as they are drawn: how far each is set in, and its name."""
+    # private: a table does not say which columns have room.
     name = next(one for one in s.view.table._painter.places if one.column.key == "name")
     cells = [name.column.cell(s.view.table.model.record(row)).text for row in s.rows]
     return [(len(text) - len(text.lstrip()), text.strip()) for text in cells]

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from textual import events
 from textual.geometry import Region
+
+# private: Textual exports the class nowhere else.
 from textual.widgets._toast import Toast
 
 from agentco_tui.model import Task
@@ -211,9 +213,7 @@ async def test_every_question_names_production_and_dims_the_rest(on: Staging) ->
     async with on(place="tasks", size=(100, 30), profile="production") as s:
 
         def ground() -> tuple[Any, Any]:
-            screen, behind = s.app.screen, s.app._background_screens
-            drawn: Any = screen._compositor.render_inline(screen.size, screen_stack=behind)
-            style = next(iter(drawn.strips[2])).style
+            style = next(iter(s.strips[2])).style
             assert style is not None
             return style.color, style.bgcolor
 
@@ -221,10 +221,10 @@ async def test_every_question_names_production_and_dims_the_rest(on: Staging) ->
 
         async def asks(*words: str) -> None:
             await s.sees(*words)
-            badge = next(c for c in s.app.screen.title_line._left if "production" in c.text)  # type: ignore[attr-defined]
+            badge = next(c for c in s.app.screen.title_line.cells if "production" in c.text)  # type: ignore[attr-defined]
             assert badge.filled is not None
             assert s.app.screen.title_line.filled is badge.filled  # type: ignore[attr-defined]
-            keys = s.app.screen.keys_line._left  # type: ignore[attr-defined]
+            keys = s.app.screen.keys_line.cells  # type: ignore[attr-defined]
             assert (keys[0].text, keys[0].tone) == (" y ", Tone.BADGE)
             assert ground() != before
             await s.press("escape")

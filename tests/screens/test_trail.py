@@ -181,25 +181,26 @@ async def test_the_cursor_of_a_page_goes_from_link_to_link_and_scrolls_between(
         assert isinstance(pane, LinkPane)
         places = set[str]()
         for _ in range(60):
-            key = pane._links[pane._cursor_index]
+            key = pane.current_link
             places.add(key.partition(":")[0])
             if key.startswith("agents:"):
                 break
-            before = pane._cursor_index, pane.scroll_offset.y
+            before = pane.cursor_line + pane.scroll_offset.y, pane.scroll_offset.y
             await s.press("j")
-            assert (pane._cursor_index, pane.scroll_offset.y) > before, "each press goes on"
+            after = pane.cursor_line + pane.scroll_offset.y, pane.scroll_offset.y
+            assert after > before, "each press goes on"
         assert places == {"tasks", "budget", "agents"}
-        top = pane.scroll_offset.y
-        assert top <= pane._cursor_index < top + pane.size.height, "in sight"
-        assert "▌" in s.lines[3 + pane._cursor_index - top]
-        agent = pane._links[pane._cursor_index].partition(":")[2]
+        assert 0 <= pane.cursor_line < pane.size.height, "in sight"
+        assert "▌" in s.lines[3 + pane.cursor_line]
+        agent = pane.current_link.partition(":")[2]
         await s.press("enter")
         await arrives(s, "agents", agent, reading=True)
         await s.press("escape", "escape")
         await arrives(s, "companies", company, reading=False)
         await s.press("enter", "G")
         await s.press("g")
-        assert pane._cursor_index == min(pane._links)
+        # private: which line holds the first link is shown nowhere else.
+        assert pane.cursor_line + pane.scroll_offset.y == min(pane._links)
 
 
 async def test_alerts_budgets_and_entries_lead_to_whom_they_are_about(on: Staging) -> None:
@@ -225,10 +226,12 @@ async def test_alerts_budgets_and_entries_lead_to_whom_they_are_about(on: Stagin
             if e.agent and e.task and e.task.id in s.workspace.store.pending.records
         )
         await s.press("p")
+        # private: no public way shows which entries a line stands for.
         fold = next(i for i, f in s.view._folds.items() if entry in f.entries)  # type: ignore[attr-defined]
         assert s.view.go_to(fold)
         await s.press("enter")
         await s.sees("Overview" if s.main.navigation.behind else "ACTIVITY", "severity")
+        # private: no public way lists the links that are scrolled out of view.
         keys = list(s.view.detail._links.values())
         assert entry.agent
         assert entry.task

@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 from rich.console import Console
 from rich.segment import Segment
 from rich.style import Style
+
+# private: the patch under test replaces methods of these classes.
 from textual._compositor import ChopsUpdate, Compositor, LayoutUpdate
 from textual.app import App, ComposeResult
 from textual.containers import Horizontal, Vertical, VerticalScroll
@@ -166,6 +168,7 @@ def test_a_textual_that_writes_otherwise_is_left_alone(
         return "something else"
 
     with monkeypatch.context() as gone:
+        # private: as in a Textual that has no such class.
         gone.delattr("textual._compositor.ChopsUpdate")
         assert not patched.install_partial_paint()
     monkeypatch.setattr(kind, "render_segments", other)
@@ -201,9 +204,16 @@ class Layers(App[None]):
         yield Static("in front\nof both", id="float")
 
 
+def invalidate_layout(app: App[Any]) -> None:
+    """Have the screen laid out again before the next question about it."""
+    # private: Textual does this to itself only, when a hidden widget is refreshed.
+    app.screen._compositor._full_map_invalidated = True
+
+
 def repainted(app: App[None], regions: set[Region]) -> tuple[str, list[Widget]]:
     """What is written for a repaint of these regions, and who was asked for it."""
     asked: list[Widget] = []
+    # private: the patch under test repaints what Textual keeps here.
     compositor = app.screen._compositor
     compositor._dirty_regions = set(regions)
     with pytest.MonkeyPatch.context() as patch:
@@ -303,7 +313,7 @@ async def told_what_is_shown(asked: bool) -> bool:
             first.told.clear()
             second.told.clear()
             # As when a widget that isn't on the screen was refreshed.
-            app.screen._compositor._full_map_invalidated = True
+            invalidate_layout(app)
             shown.display, hidden.display = True, False
             if asked:
                 assert shown.size.width == 30, "asked before it was laid out"
@@ -325,13 +335,13 @@ async def test_a_second_layout_tells_nothing_again() -> None:
         first, second = app.query_one("#w1", Told), app.query_one("#w2", Told)
         await pilot.pause()
         second.display = True
-        app.screen._compositor._full_map_invalidated = True
+        invalidate_layout(app)
         assert first.size == (30, 5)
         await pilot.pause()
         assert sorted(second.told) == ["resize 30 5", "show"]
         assert first.told[-1] == "resize 30 5"
         told = list(first.told), list(second.told)
-        app.screen._compositor._full_map_invalidated = True
+        invalidate_layout(app)
         assert first.size == (30, 5)
         first.refresh(layout=True)
         await pilot.pause()

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 
 import pytest
 from textual import events
+
+# private: the patch under test wraps this parser.
 from textual._xterm_parser import XTermParser
 from textual.message import Message
 
@@ -122,6 +124,7 @@ def test_what_is_dropped_is_logged_but_not_what_it_says(caplog: pytest.LogCaptur
 def test_an_error_in_what_textual_makes_of_a_sequence_loses_that_one_only(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
+    # private: the patch under test calls this method.
     real = XTermParser._sequence_to_key_events
 
     def failing(textual: XTermParser, sequence: str, alt: bool = False) -> object:
@@ -129,6 +132,7 @@ def test_an_error_in_what_textual_makes_of_a_sequence_loses_that_one_only(
             raise OverflowError("of a later version")
         return real(textual, sequence, alt)
 
+    # private: as above.
     monkeypatch.setattr(XTermParser, "_sequence_to_key_events", failing)
     with caplog.at_level(logging.INFO, "agentco_tui"):
         assert [getattr(event, "key", "") for event in InputParser().feed("axb")] == ["a", "b"]
@@ -137,6 +141,7 @@ def test_an_error_in_what_textual_makes_of_a_sequence_loses_that_one_only(
 
 def test_textuals_own_parser_is_as_expected(monkeypatch: pytest.MonkeyPatch) -> None:
     assert as_expected()
+    # private: as in a Textual that has no such method.
     monkeypatch.delattr("textual._xterm_parser.XTermParser.parse_mouse_code")
     assert not as_expected()
 

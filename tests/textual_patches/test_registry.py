@@ -18,6 +18,8 @@ from rich.console import Console
 from rich.segment import Segment
 from rich.style import Style
 from textual import timer
+
+# private: the patches under test replace methods of these classes.
 from textual._compositor import ChopsUpdate
 from textual._xterm_parser import XTermParser
 from textual.app import App, ComposeResult
@@ -119,6 +121,7 @@ async def test_an_error_that_comes_when_the_app_runs_no_more_is_logged(
     async with app.run_test():
         pass
     with caplog.at_level(logging.WARNING, "agentco_tui"):
+        # private: Textual calls this only for an error in the app, which ends a test run.
         app._handle_exception(BrokenError())
     assert not app.return_code
     assert "BrokenError" in caplog.text
@@ -131,6 +134,7 @@ def test_a_driver_made_otherwise_is_taken_as_it_is(monkeypatch: pytest.MonkeyPat
     terminal: Any = None
     assert issubclass(guarded_driver(LinuxDriver, terminal), JobControlDriver)
     assert guarded_driver(HeadlessDriver, terminal) is HeadlessDriver
+    # private: as in a Textual that has no such method.
     monkeypatch.delattr(LinuxDriver, "_sigcont_application")
     assert guarded_driver(LinuxDriver, terminal) is LinuxDriver
 
@@ -139,6 +143,7 @@ async def test_keys_work_where_the_chain_of_bindings_is_another(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with monkeypatch.context() as patched:
+        # private: as in a Textual that has no such property.
         patched.setattr(Screen, "_modal_binding_chain", None)
         app = Opening(PatchedApp)
     assert app.bound_actions(app, "o") == []
@@ -150,6 +155,7 @@ async def test_keys_work_where_the_chain_of_bindings_is_another(
 async def test_an_end_is_as_textual_makes_it_where_its_states_are_unknown(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    # private: a version whose names differ cannot be installed here.
     monkeypatch.setattr(PatchedApp, "_as_expected", lambda _: False)
     app = EndsThenFails()
     with pytest.raises(Exception, match=r".*"):
@@ -199,6 +205,7 @@ async def _driver() -> bool:
             started.append(self)
 
     bare = object.__new__(Started)
+    # private: only a real terminal can stop and continue a driver.
     bare._auto_restart = True
     bare._sigcont_application()
     return bool(started)
@@ -254,9 +261,13 @@ async def _late_timers() -> bool:
             done = asyncio.Event()
             with pytest.MonkeyPatch.context() as patched:
                 patched.setattr(
-                    timer, "_time", SimpleNamespace(get_time=partial(next, itertools.count()))
+                    # private: the clock of a timer is no parameter.
+                    timer,
+                    "_time",
+                    SimpleNamespace(get_time=partial(next, itertools.count())),
                 )
                 one = app.set_timer(0.008, done.set)
+                # private: a timer has no public way to wait for its end.
                 assert one._task is not None
                 await one._task
             await pilot.pause()

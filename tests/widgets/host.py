@@ -14,6 +14,8 @@ from typing import Any, ClassVar
 
 from rich.console import Console
 from textual import on
+
+# private: Textual has no public name for what is written to the terminal.
 from textual._compositor import ChopsUpdate, CompositorUpdate
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
@@ -226,6 +228,7 @@ class Host(App[None]):
     def _display(self, screen: object, renderable: object) -> None:
         if isinstance(renderable, CompositorUpdate):
             self.updates.append(renderable)
+        # private: what is written to the terminal passes only here.
         super()._display(screen, renderable)  # type: ignore[arg-type]
 
     async def painted(self, pilot: Pilot[None]) -> list[tuple[int, int, int]]:

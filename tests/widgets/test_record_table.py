@@ -50,6 +50,7 @@ async def test_what_came_while_it_was_hidden_is_in_the_next_picture(
         app.table.load([job("late", title="arrived late")])
         app.table.display = True
         await pilot.pause()
+        # private: what is on the terminal; `lines` would draw the table again.
         strips = app.screen._compositor.render_strips()
         assert "arrived late" in strips[1].text
         assert app.lines()[1:] == [""] * (app.table.size.height - 2)
@@ -280,6 +281,7 @@ async def test_a_view_scrolled_away_by_the_wheel_stays_where_it_is() -> None:
     async with app.run_test(size=SMALL) as pilot:
         at = cursor(app)
         for _ in range(10):
+            # private: a Pilot has no public way to turn the wheel.
             await pilot._post_mouse_events([MouseScrollDown], app.table, offset=(5, 5))
         before = app.lines()
         assert not any(line.startswith("▌") for line in before)

@@ -109,6 +109,7 @@ def test_a_move_starts_from_where_rows_that_are_being_sorted_put_the_cursor(
     table.load(list(jobs.items())[:3])
     table.move_cursor_to("j1")
     # The work that is left when the first slices were taken; it has not begun to change the rows.
+    # private: a load that is half done cannot be had by public means without a race.
     table._work = table._run_and_repaint(table.model.load(jobs.items()), asked=False)
     table.idle.clear()
     if key == "up":

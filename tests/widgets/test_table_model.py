@@ -277,6 +277,7 @@ def test_rows_that_come_and_go_for_ever_take_no_more_room() -> None:
     take(rows.load(made(100)))
     for number in range(3_000):
         take(rows.apply([(f"new{number}", Item("x", float(number % 9)))], [f"new{number - 1}"]))
+    # private: no public way shows how many sort keys are kept in memory.
     assert len(rows._sort_keys) <= 2 * 101 + table_model.FEW + 1
     assert rows.shown == sorted(
         rows.records, key=lambda row_id: (rows.records[row_id].number, row_id)

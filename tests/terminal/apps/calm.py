@@ -98,6 +98,7 @@ class CalmApp(App[None]):
         elif "panic" in self.what:
             self.panic("it is\x1b[31m over")
         elif "writer" in self.what and self._driver is not None:
+            # private: only a broken writer fails in its own thread.
             self.writer()._file = None
             self._driver.write(b"no text")  # type: ignore[arg-type]
         elif "stopped" in self.what:
@@ -114,6 +115,7 @@ class CalmApp(App[None]):
 
     def get_while_writing(self, number: signal.Signals) -> None:
         """A signal that comes when the main thread is within `put` of the writer's queue."""
+        # private: the lock that a signal may find taken.
         with self.writer()._queue.mutex:
             os.kill(os.getpid(), number)
 
@@ -123,14 +125,17 @@ class CalmApp(App[None]):
 
     def get_resized(self) -> None:
         driver: Any = self._driver
+        # private: the terminal is resized just after Textual has read its size.
         size_of = driver._get_terminal_size
 
         def read() -> tuple[int, int]:
+            # private: as above.
             driver._get_terminal_size = size_of
             size: tuple[int, int] = size_of()
             termios.tcsetwinsize(1, (15, 60))
             return size
 
+        # private: as above.
         driver._get_terminal_size = read
         termios.tcsetwinsize(1, (20, 70))
 
