@@ -144,8 +144,8 @@ def known_fields() -> frozenset[str]:
         for name in _names_of(field):
             names.update(fold(part) for part in name.split("."))
     for kind in mappable_kinds().values():
-        names.update(fold(name) for name in kind.own)
-        names.update(fold(name) for name in kind.also)
+        names.update(fold(name) for name in kind.list_keys)
+        names.update(fold(name) for name in kind.related_list_keys)
     names.update(WRAPPERS)
     names.update(_paging_names())
     return frozenset(names)

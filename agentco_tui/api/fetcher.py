@@ -133,7 +133,7 @@ class Fetcher:
             beginning = _beginning_for(begins)
         limits = WalkLimits(
             pages=self._page_cap,
-            records=min(self._record_cap, kind.most),  # `most`: the cap of its kind
+            records=min(self._record_cap, kind.max_rows),  # the cap of its kind
             size=self.transport.limits.body,
             wanted_rows=at_most,
         )

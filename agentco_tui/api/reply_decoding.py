@@ -68,4 +68,4 @@ def list_reader(
             raise outcome
         return outcome
 
-    return ListReader(read, known, kind.most, beginning)
+    return ListReader(read, known, kind.max_rows, beginning)

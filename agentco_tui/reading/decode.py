@@ -167,7 +167,7 @@ def page_of(located: LocatedRows, body: Json, outcomes: Iterable[R | UnreadRow])
 
 
 def decode_rows(kind: Kind[R], located: LocatedRows) -> Iterator[R | UnreadRow]:
-    """The record of each row, or why there is none; rows beyond `kind.most` are one outcome."""
+    """The record of each row, or why there is none; rows beyond `kind.max_rows` are one outcome."""
     context = located.context
     rows: Iterable[_SentRow | UnreadRow] = _read_rows(kind, located.found)
     if kind.survey is not None:
@@ -211,8 +211,8 @@ def _read_rows(kind: Kind[Any], found: FoundList) -> Iterator[_SentRow | UnreadR
     read = kind.table.read
     taken = 0
     for index, item in enumerate(found.items):
-        if taken >= kind.most:
-            reason = safe(f"more than {kind.most:,} {kind.noun}")
+        if taken >= kind.max_rows:
+            reason = safe(f"more than {kind.max_rows:,} {kind.noun}")
             yield UnreadRow(reason, len(found.items) - index)
             return
         sent = item
@@ -225,7 +225,7 @@ def _read_rows(kind: Kind[Any], found: FoundList) -> Iterator[_SentRow | UnreadR
             continue
         row = read(unwrap_record(sent, kind))
         if keys is None and not row.plan.is_record:
-            yield UnreadRow(kind.nameless)
+            yield UnreadRow(kind.unreadable_reason)
             continue
         taken += 1
         key: str | None = None

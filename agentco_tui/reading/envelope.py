@@ -5,9 +5,9 @@
   names of other records that came in the same answer.
 - An *envelope* is an object around the records: `{"data": {"tasks": […]}, "total": 2}`. A
   *wrapper* is a key under which an envelope holds them, such as `data` or `results`.
-- A `Kind` describes one kind of record, for example tasks. `kind.own` are the keys that platforms,
-  the remote services, use for it ("tasks"), `kind.also` the keys that related platforms use, tried
-  after the wrappers.
+- A `Kind` describes one kind of record, for example tasks. `kind.list_keys` are the keys that
+  platforms, the remote services, use for it ("tasks"), `kind.related_list_keys` the keys that
+  related platforms use, tried after the wrappers.
 - A *slot* is our name of a field ("id", "at", "limit month"). `kind.names` knows which keys fill
   which slot: `slots(obj)` returns those that the keys of an object may fill, `filled_slots(obj)`
   only those with a value. The keys and their slots are declared in the files of `kinds/`.
@@ -244,7 +244,7 @@ def _is_record_without_own_list(item: Mapping[str, Json], kind: Kind[Any]) -> bo
     """Whether an item may be a record, and has no list under a key of the kind's own."""
     if not _looks_like_record(item, kind):
         return False
-    return not any(type(get_field(item, name)) is list for name in kind.own)
+    return not any(type(get_field(item, name)) is list for name in kind.list_keys)
 
 
 def _is_entry_with_parts(row: Mapping[str, Json], kind: Kind[Any]) -> bool:
@@ -294,7 +294,7 @@ def _find_named_list(
     """
     empty: FoundList | None = None
     objects: list[_InnerObject] = []
-    for name in (*kind.own, *WRAPPERS, *kind.also):
+    for name in (*kind.list_keys, *WRAPPERS, *kind.related_list_keys):
         key = next(iter(keys_of(obj, name)), None)
         if key is None:
             continue
@@ -306,7 +306,7 @@ def _find_named_list(
                 return FoundList(value, None, f"{key_path}[]")
             if not value:
                 empty = empty or FoundList((), None, f"{key_path}[]")
-                if name in kind.own:
+                if name in kind.list_keys:
                     return empty
         elif value is None:
             empty = empty or FoundList((), None, f"{key_path}:null")
@@ -400,13 +400,13 @@ def find_one(body: Json, kind: Kind[Any], depth: int = 0) -> Iterator[Mapping[st
         return
     names: Iterable[str] = ()
     if not _is_record(body, kind):
-        wrapping_keys = _wrapping_keys(tuple(body), kind.own)
+        wrapping_keys = _wrapping_keys(tuple(body), kind.list_keys)
         has_firm_wrapper = any(folded in _FIRM_WRAPPERS for _, folded in wrapping_keys)
         if has_firm_wrapper and _is_record(unwrap_record(body, kind), kind):
             yield body
             return
-        singular = (name.removesuffix("s") for name in kind.also)
-        names = (*kind.own, *singular, *WRAPPERS)
+        singular = (name.removesuffix("s") for name in kind.related_list_keys)
+        names = (*kind.list_keys, *singular, *WRAPPERS)
     for name in names:
         inner = get_field(body, name)
         is_ambiguous = name in _AMBIGUOUS_WRAPPERS and type(inner) is dict
@@ -489,7 +489,7 @@ def unwrap_record(obj: Mapping[str, Json], kind: Kind[Any], depth: int = 0) -> M
     """
     if _NESTED.isdisjoint(map(type, obj.values())):
         return obj
-    for key, folded in _wrapping_keys(tuple(obj), kind.own):
+    for key, folded in _wrapping_keys(tuple(obj), kind.list_keys):
         inner = obj[key]
         if type(inner) is not dict or not inner or depth >= _MAX_DEPTH:
             continue
@@ -520,7 +520,7 @@ def _json_api_members(outer: Mapping[str, Json], kind: Kind[Any]) -> dict[str, J
     names the kind, are left out.
     """
     members = dict(outer)
-    if fold(str(members.get("type"))) in (*kind.own, *kind.also):
+    if fold(str(members.get("type"))) in (*kind.list_keys, *kind.related_list_keys):
         del members["type"]
     members.pop("links", None)
     related = members.pop("relationships", None)

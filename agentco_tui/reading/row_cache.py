@@ -162,7 +162,7 @@ class RowDecoder(Generic[R]):
     def _parse_new_rows(self, body: bytes, cached: CachedRows[R]) -> Json | None:
         """The parsed body with its new rows only; None if all of it must be read."""
         split = split_body(body, cached.path)
-        if split is None or not 0 < len(split.rows) <= self._kind.most:
+        if split is None or not 0 < len(split.rows) <= self._kind.max_rows:
             return None
         hashes = array("q", map(hash, split.rows))
         outcomes = cached.find(hashes)

@@ -253,11 +253,11 @@ class Kind(Generic[R]):
     """One kind of record: its names in answers, its table, and how a record is built of a row.
 
     - `name`: as in `[profiles.X.fields.NAME]`; `noun`: the plural, for sentences
-    - `own`: the kind's names in answers, best first; `also`: what related platforms call it, tried
-      after the usual wrappers
+    - `list_keys`: the keys under which platforms send a list of this kind, best first;
+      `related_list_keys`: keys that other services use for it, tried after the usual wrappers
     - `needs`: slots of which a record fills at least one (if empty, any slot of the table);
-      `nameless`: the reason that is shown for an object that fills none
-    - `most`: the largest number of records in a listing
+      `unreadable_reason`: the reason that is shown for an object that fills none
+    - `max_rows`: the largest number of records in a listing
     - `survey`: looks at all rows before the first record is built
     - `instead`: reads a summary in place of a list; raises UnreadableRecord if it is none
     """
@@ -267,24 +267,24 @@ class Kind(Generic[R]):
         name: str,
         *,
         noun: str,
-        own: str,
-        also: str = "",
+        list_keys: str,
+        related_list_keys: str = "",
         fields: Sequence[Field],
         build: Build[R],
         needs: str = "",
-        nameless: str,
-        most: int,
+        unreadable_reason: str,
+        max_rows: int,
         survey: Callable[[Sequence[Row]], Any] | None = None,
         instead: Callable[[Json], R | None] | None = None,
     ) -> None:
         self.name = name
         self.noun = noun
-        self.own = tuple(map(fold, own.split()))
-        self.also = tuple(map(fold, also.split()))
+        self.list_keys = tuple(map(fold, list_keys.split()))
+        self.related_list_keys = tuple(map(fold, related_list_keys.split()))
         self.table = Table(fields, frozenset(needs.split()))
         self.build = build
-        self.nameless = safe(nameless)
-        self.most = most
+        self.unreadable_reason = safe(unreadable_reason)
+        self.max_rows = max_rows
         self.survey = survey
         self.instead = instead
         self.unit: Unit = NO_UNIT

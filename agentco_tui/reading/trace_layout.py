@@ -225,7 +225,7 @@ def _flatten(steps: Json, header: dict[str, Json]) -> tuple[list[_PlacedRow], in
             continue
         if type(item) is str and item.strip():
             item = {"message": item}
-        if type(item) is not dict or not item or len(rows) >= STEPS.most:
+        if type(item) is not dict or not item or len(rows) >= STEPS.max_rows:
             unread += 1
             continue
         item = _unwrap_step(item)

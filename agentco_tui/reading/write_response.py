@@ -116,7 +116,7 @@ def _holds_several_records(kind: Kind[Any], body: Json) -> bool:
     """Whether a body is a list of several objects, or has one under a key of the kind's own."""
     lists = [body]
     if type(body) is dict:
-        lists = [value for key, value in body.items() if fold(key) in kind.own]
+        lists = [value for key, value in body.items() if fold(key) in kind.list_keys]
     return any(
         type(items) is list and len(items) > 1 and {*map(type, items)} == {dict} for items in lists
     )

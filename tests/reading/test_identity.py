@@ -131,7 +131,7 @@ def test_an_object_inside_never_takes_the_place_of_its_row(
 ) -> None:
     if inner["id"] == own["id"]:
         inner = {**inner, "id": f"{inner['id']}x"}
-    key = kind.own[0]
+    key = kind.list_keys[0]
     found = records(kind, {key: [{**own, wrapper: inner}]})
     alone = records(kind, {key: [own]})
     if not found:
@@ -203,7 +203,7 @@ def test_no_row_is_dropped_and_an_id_of_two_rows_identifies_neither(
     kind: Kind[Any], sent: list[tuple[str, int]]
 ) -> None:
     rows = [{"id": record_id, **SAME[kind.name][which]} for record_id, which in sent]
-    found: list[Record] = records(kind, {kind.own[0]: rows})
+    found: list[Record] = records(kind, {kind.list_keys[0]: rows})
     different = set(sent)
     assert len(found) == len(different), "equal rows are one, different rows are all there"
     assert len({record.id for record in found}) == len(found)

@@ -203,10 +203,10 @@ def _read_below_verb(row: Row, verb: str) -> None:
 ACTIVITY: Final[Kind[Activity]] = Kind(
     "activity",
     noun="activity entries",
-    own="activity activities activity_log activity_logs activity_entries entries logs events",
-    also="audit_logs audit_log audit_log_entries log_entries feed history timeline",
+    list_keys="activity activities activity_log activity_logs activity_entries entries logs events",
+    related_list_keys="audit_logs audit_log audit_log_entries log_entries feed history timeline",
     fields=FIELDS,
     build=_build,
-    nameless="an entry of which no field is known",
-    most=20_000,
+    unreadable_reason="an entry of which no field is known",
+    max_rows=20_000,
 )

@@ -211,11 +211,11 @@ def _remaining(row: Row, context: DecodeContext) -> Money | None:
 AGENTS: Final[Kind[Agent]] = Kind(
     "agent",
     noun="agents",
-    own="agents agent agent_list ai_agents",
-    also="assistants workers bots members employees staff team workforce roster crew",
+    list_keys="agents agent agent_list ai_agents",
+    related_list_keys="assistants workers bots members employees staff team workforce roster crew",
     fields=FIELDS,
     build=_build,
     needs="id",
-    nameless="an agent without an id",
-    most=50_000,
+    unreadable_reason="an agent without an id",
+    max_rows=50_000,
 )

@@ -403,12 +403,12 @@ def _innermost_counts(body: Json) -> Json:
 ALERTS: Final[Kind[Alert]] = Kind(
     "alert",
     noun="budget alerts",
-    own="alerts budget_alerts alert active_alerts active_incidents",
-    also="incidents notifications warnings budget_incidents triggered metric_alarms",
+    list_keys="alerts budget_alerts alert active_alerts active_incidents",
+    related_list_keys="incidents notifications warnings budget_incidents triggered metric_alarms",
     fields=FIELDS,
     build=_build,
-    nameless="an alert of which no field is known",
-    most=25_000,
+    unreadable_reason="an alert of which no field is known",
+    max_rows=25_000,
     survey=survey_scales,
     instead=read_counts,
 )

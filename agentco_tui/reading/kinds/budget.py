@@ -142,7 +142,9 @@ def _build(row: Row, context: DecodeContext, *, scope: BudgetScope) -> Budget:
     )  # fmt: skip
 
 
-def _kind(scope: BudgetScope, noun: str, own: str, also: str, most: int) -> Kind[Budget]:
+def _kind(
+    scope: BudgetScope, noun: str, list_keys: str, related_list_keys: str, max_rows: int
+) -> Kind[Budget]:
     """The description of budgets of companies or agents; the parameters are those of `Kind`."""
     other = "inner"
     if scope is BudgetScope.AGENT:
@@ -151,13 +153,13 @@ def _kind(scope: BudgetScope, noun: str, own: str, also: str, most: int) -> Kind
     return Kind(
         f"{scope.value}_budget",
         noun=noun,
-        own=own,
-        also=f"{also} breakdown policies limits spend costs",
+        list_keys=list_keys,
+        related_list_keys=f"{related_list_keys} breakdown policies limits spend costs",
         fields=FIELDS,
         build=partial(_build, scope=scope),
         needs=f"id name scope_id scope_name owner owner_id owner_name budget_name {owner}",
-        nameless=NAMELESS,
-        most=most,
+        unreadable_reason=NAMELESS,
+        max_rows=max_rows,
         survey=survey_scales,
     )
 
@@ -179,10 +181,10 @@ AGENT_BUDGETS: Final = _kind(
 WHOLE: Final[Kind[Budget]] = Kind(
     "budget",
     noun="budgets",
-    own="budget overview",
+    list_keys="budget overview",
     fields=FIELDS,
     build=partial(_build, scope=BudgetScope.ALL),
-    nameless="no budget",
-    most=1,
+    unreadable_reason="no budget",
+    max_rows=1,
     survey=survey_scales,
 )

@@ -90,11 +90,11 @@ def _build(row: Row, context: DecodeContext) -> Company:
 COMPANIES: Final[Kind[Company]] = Kind(
     "company",
     noun="companies",
-    own="companies company company_list",
-    also="organizations organisations orgs workspaces tenants accounts",
+    list_keys="companies company company_list",
+    related_list_keys="organizations organisations orgs workspaces tenants accounts",
     fields=FIELDS,
     build=_build,
     needs="id",
-    nameless="a company without an id",
-    most=20_000,
+    unreadable_reason="a company without an id",
+    max_rows=20_000,
 )

@@ -413,12 +413,13 @@ def _expires(row: Row) -> Moment | None:
 TASKS: Final[Kind[Task]] = Kind(
     "task",
     noun="tasks",
-    own="tasks task task_list pending_tasks",
-    also="""approvals issues jobs todos work_items queue executions runs workflow_runs dag_runs
+    list_keys="tasks task task_list pending_tasks",
+    related_list_keys="""
+        approvals issues jobs todos work_items queue executions runs workflow_runs dag_runs
         threads pending tickets requests proposals work_orders sessions hitl_details build""",
     fields=FIELDS,
     build=_build,
     needs="id",
-    nameless="a task without an id",
-    most=200_000,
+    unreadable_reason="a task without an id",
+    max_rows=200_000,
 )

@@ -387,11 +387,13 @@ def _in_unit_of_start(sent: Decimal, row: Row) -> float | None:
 STEPS: Final[Kind[TraceStep]] = Kind(
     "step",
     noun="steps",
-    own="trace traces steps spans observations",
-    also="events entries runs nodes tasks logs messages history timeline actions activities",
+    list_keys="trace traces steps spans observations",
+    related_list_keys="""
+        events entries runs nodes tasks logs messages history timeline actions activities
+        """,
     fields=FIELDS,
     build=_build,
-    nameless="a step of which no field is known",
-    most=MAX_STEPS,
+    unreadable_reason="a step of which no field is known",
+    max_rows=MAX_STEPS,
 )
 """`trace_layout.read_trace` finds the steps, which may be nested; `decode.read_page` does not."""
