@@ -39,6 +39,8 @@ from agentco_tui.screens.views import open_views_soon
 from agentco_tui.system.state_folder import Remembered
 from agentco_tui.terminal.background_color import is_background_light
 from agentco_tui.terminal.line_speed import SPEED
+
+# plain: our own words as SafeText; safe: cleans a foreign text.
 from agentco_tui.text import SafeText, plain, safe
 from agentco_tui.textual_patches import compositor
 from agentco_tui.widgets import themes

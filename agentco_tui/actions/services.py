@@ -2,9 +2,10 @@
 
 `Services` is made once for a dashboard or a command, and given to each write (`write_flow.Write`),
 that is, to each request that changes the platform, the remote service. `Poller` reads the
-platform's lists into the store, what is known of it in memory. The journal is a file in which each
-attempt is noted before it is sent; an `Attempt` is such a note. `plain` declares a text of our own
-to be free of control characters (a `SafeText`).
+platform's lists into the store, what is known of it in memory. A task is what an agent wants to do;
+it waits for a decision, the user's yes or no. A set is several tasks approved with one yes. The
+journal is a file in which each attempt is noted before it is sent; an `Attempt` is such a note.
+`plain` declares a text of our own to be free of control characters (a `SafeText`).
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class Timing(msgspec.Struct, frozen=True, kw_only=True):
 
     still_pending: float = 10.0
     """For how long reads must show no effect: then a write whose answer was lost counts as not
-    done, and one with a clear yes is known by its answer alone."""
+    done, and one that the platform has confirmed is known by its answer alone."""
     after_conflict: float = 2.0
     """For how long reads must show no effect before a 409 counts as a refusal: a 409 says that
     something has changed, and that may be this very request, applied by another instance."""
@@ -113,7 +114,7 @@ class Services:
         """A client with connections of its own: decisions wait for no other request."""
         self.poller = poller
         self.store = poller.store
-        self.clock = poller.clock
+        self.clock = poller.clock  # the machine's clock, corrected by the platform's
         self.journal = journal
         self.origin = origin
         self.profile = profile

@@ -48,7 +48,10 @@ _DECISION_BY_STATE: Final = {
 
 
 def says_it_waits(record: Task) -> bool:
-    """Whether a record itself says that it waits for a decision, whichever list it comes from."""
+    """Whether a record itself says that it waits for a decision.
+
+    It may come from the list of all tasks, which may disagree with the list of pending ones.
+    """
     if record.needs_approval is None:
         return record.state is TaskState.PENDING
     return record.needs_approval
@@ -78,6 +81,7 @@ def decision_about(
     for entry in entries:
         if entry.task is None or entry.task.id != task_id or logged_decision(entry) is None:
             continue
+        # at: a Moment; its `at` is in seconds since 1970.
         if waited_at is not None and (entry.at is None or entry.at.at < waited_at - CLOCK_SLACK):
             continue
         if newest is None or _is_as_new(entry, newest):
@@ -120,6 +124,7 @@ def why_it_left(record: Task | None, resolution: Resolution | None) -> Reason:
     """
     if resolution is not None:
         return Reason.DECIDED
+    # status: as sent; state: what it means.
     if record is None or record.status is None:
         return Reason.LEFT_LIST
     if says_it_waits(record):

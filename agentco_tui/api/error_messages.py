@@ -26,6 +26,8 @@ from agentco_tui.api import errors
 from agentco_tui.api.errors import ApiError, Sent
 from agentco_tui.api.header_times import requested_wait
 from agentco_tui.reading.error_body import ErrorBody, read_error
+
+# plain: our own words as SafeText; safe: cleans a foreign text.
 from agentco_tui.text import SafeText, plain, safe
 from agentco_tui.text.patterns import lazy_pattern
 

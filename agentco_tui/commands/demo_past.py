@@ -32,6 +32,8 @@ from agentco_tui.history.observations import (
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.model import Severity, TaskState
 from agentco_tui.model.period import HOUR
+
+# safe: cleans a foreign text for the terminal (SafeText).
 from agentco_tui.text import safe
 
 Sample = tuple[FeedName, str, str, BudgetSample | QueueSample | AgentSample]
@@ -61,6 +63,7 @@ def write_past(path: Path, world: World, address: str) -> None:
 
     Raises HistoryError.
     """
+    # "demo" is the name of the profile, the user's settings for this platform.
     history = History(path, "demo", str(BaseUrl.parse(address)))
     try:
         for observed in past_observations(world):
@@ -115,6 +118,7 @@ def past_observations(world: World) -> Iterator[Observed]:
         FeedName.ACTIVITY: (log_begin, state.start),
         FeedName.PENDING: (state.start - _QUEUE_DAYS * DAY, state.start),
     }
+    # "": of all companies.
     yield Observed(samples=queue, seen=[(feed, "", span) for feed, span in spans.items()])
 
 
@@ -198,6 +202,7 @@ def _entry_counts(state: WorldState, agent: DemoAgent, times: Sequence[float]) -
             (Severity.CRITICAL, failures),
         ):
             if part:
+                # "agent note" is the verb of these entries.
                 counts.append(
                     Counted(minute, agent.id, agent.company.id, "agent note", severity, part)
                 )

@@ -24,6 +24,8 @@ from agentco_tui.live.log_reader import LogReader
 from agentco_tui.live.store import Store
 from agentco_tui.model import Activity, Listing, Trace
 from agentco_tui.model import format as figures
+
+# plain: our own words as SafeText, a text that is clean for a terminal.
 from agentco_tui.text import SafeText, plain, signs
 from agentco_tui.workspace.named_records import company_id_or_words
 

@@ -49,10 +49,14 @@ def run(arguments: Arguments, env: Mapping[str, str]) -> int:
 
 @asynccontextmanager
 async def _exported(client: Client, arguments: Arguments) -> AsyncIterator[AsyncIterator[bytes]]:
-    """Open the platform's export, and yield its chunks, with names if `--names` was given."""
+    """Open the platform's export, and yield its chunks, with names if `--names` was given.
+
+    `format` is a format of the platform's export, csv unless the user chose another.
+    """
     store = Store()
     if arguments["names"]:
-        # Reads the companies and agents into the store; returns why that failed, if it did.
+        # Reads all companies and agents (`Query()`: no scope) into the store; returns why that
+        # failed, if it did.
         print_to_stderr(*await read_names(client, store, Query()))
     async with client.export_activity(arguments["format"]) as chunks:
         if arguments["names"]:

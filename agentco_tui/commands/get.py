@@ -57,6 +57,8 @@ from agentco_tui.live.record_export import (
 from agentco_tui.live.store import Collection
 from agentco_tui.model import Listing, Moment, Money, Record, Task
 from agentco_tui.reading.values.status_word import fold_word
+
+# plain: our own words as SafeText; safe: cleans a foreign text.
 from agentco_tui.text import plain, safe
 from agentco_tui.text.row_filter import ColumnKind, Filter, FilterColumn, parse_filter
 from agentco_tui.text.width import cell_width, fit

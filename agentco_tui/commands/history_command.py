@@ -37,6 +37,8 @@ from agentco_tui.live.record_export import csv_row
 from agentco_tui.model import Company
 from agentco_tui.model.period import DAY
 from agentco_tui.system.state_folder import HISTORY_FILE, state_folder
+
+# plain: our own words as SafeText; safe: cleans a foreign text.
 from agentco_tui.text import SafeText, plain, safe
 from agentco_tui.text.width import fit
 

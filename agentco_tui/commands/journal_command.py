@@ -28,6 +28,8 @@ from agentco_tui.config.validators import parse_duration
 from agentco_tui.model import Moment
 from agentco_tui.model.format import ago, moment
 from agentco_tui.system.state_folder import JOURNAL_FILE, state_folder
+
+# plain: our own words as SafeText; safe: cleans a foreign text.
 from agentco_tui.text import SafeText, plain, safe, signs
 
 MOST_LISTED = 10

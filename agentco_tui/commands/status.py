@@ -7,8 +7,8 @@ than a warning.
 The figures are those of the dashboard: `NeedsModel` ranks the needs, which are what needs the user,
 the store has the records that were read, and `ForecastService` (the outlook) forecasts spending. A
 feed is one list that is read from the platform (the service that is watched), such as the pending
-tasks. A need is snoozed if the user has put it off for a while. A company is in scope if the check
-is limited to it.
+tasks. A need is snoozed if the user has put it off for a while. A company, a group of AI agents
+that do tasks and spend money, is in scope if the check is limited to it.
 """
 
 from __future__ import annotations
@@ -36,6 +36,8 @@ from agentco_tui.live.store import Store
 from agentco_tui.model import Alert, Budget
 from agentco_tui.model import format as figures
 from agentco_tui.system.state_folder import HISTORY_FILE, state_folder
+
+# plain: our own words as SafeText; safe: cleans a foreign text.
 from agentco_tui.text import SafeText, plain, safe, signs
 from agentco_tui.workspace.workspace import FIRST_ANSWERS
 
@@ -180,6 +182,7 @@ def judge(
         companies=unless_failed(FeedName.COMPANIES, 1 if company else len(store.companies)),
         agents=unless_failed(FeedName.AGENTS, sum(map(is_in_scope, store.agents))),
         pending=unless_failed(FeedName.PENDING, model.queue.count),
+        # capped: our limit of records was reached; more: the platform gave no way to the others.
         pending_is_least=store.pending.listing.capped or store.pending.listing.more,
         oldest_wait=oldest_wait,
         needs=model.levels,  # the number of needs of each level
@@ -223,6 +226,7 @@ def _unread_findings(store: Store, failed: Mapping[FeedName, ApiError]) -> list[
 
 def _count_alerts(outlook: ForecastService, alerts: Iterable[Alert]) -> dict[str, int]:
     """The number of open alerts of each level: critical, warning, info."""
+    # limits: those of `[alerts]` in the settings
     levels = [alert_level(alert, outlook.limits) for alert in alerts if is_open(alert)]
     critical = levels.count(Level.CRITICAL)
     warning = levels.count(Level.WARNING)

@@ -44,6 +44,8 @@ from agentco_tui.live.insight import waits_for_person
 from agentco_tui.model import Agent, Budget, BudgetScope, Money, Ref, Task
 from agentco_tui.reading.content import SIZE
 from agentco_tui.system.state_folder import JOURNAL_FILE, state_folder
+
+# plain: our own words as SafeText; safe: cleans a foreign text.
 from agentco_tui.text import plain, safe
 from agentco_tui.workspace.named_records import named_agent
 from agentco_tui.workspace.workspace import Workspace

@@ -21,6 +21,8 @@ from agentco_tui.config.settings import (
     Settings,
     ViewSettings,
 )
+
+# plain: our own words as SafeText; safe: cleans a foreign text.
 from agentco_tui.text import SafeText, plain, safe
 
 __all__ = [

@@ -54,6 +54,8 @@ from agentco_tui.model import (
 )
 from agentco_tui.model import format as fmt
 from agentco_tui.model.period import period_of
+
+# plain: our own words as SafeText; safe: cleans a foreign text.
 from agentco_tui.text import SafeText, joined, plain, safe
 
 LEAST_GAP: Final = 60.0  # seconds; shorter gaps are not reported

@@ -27,6 +27,8 @@ from agentco_tui.history.observations import HistoryError, Observed
 from agentco_tui.history.reader import Reader
 from agentco_tui.history.rows import Rows, prepared
 from agentco_tui.system.background import in_slices
+
+# plain: our own words as SafeText, a text that is clean for a terminal.
 from agentco_tui.text import SafeText, plain
 
 WRITE_EVERY: Final = 10.0  # seconds between two batches

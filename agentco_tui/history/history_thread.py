@@ -19,6 +19,8 @@ from agentco_tui.history.observations import HistoryError
 from agentco_tui.history.reader import Reader
 from agentco_tui.history.rows import Rows
 from agentco_tui.system.background import turn_of_thread
+
+# plain: our own words as SafeText, a text that is clean for a terminal.
 from agentco_tui.text import SafeText, plain
 
 if TYPE_CHECKING:

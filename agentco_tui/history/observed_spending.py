@@ -4,9 +4,9 @@ The platform is the remote service that reports the budgets; the history, a data
 polled from it. A budget's figure is what was spent since its period began. So the difference of two
 readings is what was spent between them, even if the platform was not polled in between. Nothing is
 known of the time before the first reading and after the last. A `Track` holds the readings
-(`samples`) and the spans in which the platform was polled (`seen`); old readings are kept in
-buckets, the last one of each minute, ten minutes or hour. `MENDED` is the number of seconds between
-two polls below which there is no gap.
+(`samples`, each one that differs from the one before) and the spans in which the platform was
+polled (`seen`); old readings are kept in buckets, the last one of each minute, ten minutes or hour.
+`MENDED` is the number of seconds between two polls below which there is no gap.
 """
 
 from __future__ import annotations
@@ -213,6 +213,7 @@ def _increments(
             last_read = min(last_read, at // seconds * seconds)
         turn = _turn_between(period, last_read, at)  # the beginning of a period, if there is one
         # After a reset that was not observed, new spending may lift the figure above the old one.
+        # start_told: the platform sent the start of the period; else it is derived.
         is_turn_unseen = turn is not None and period.start_told and at - last_read > MENDED
         has_fallen = new < old and (turn is not None or new < RESET_SHARE * old)
         if not (has_fallen or is_turn_unseen):

@@ -101,7 +101,7 @@ class KeyArrivals:
     def came_together(self, first_at: float, second_at: float) -> bool:
         """Return whether two reads, by the times at which they ended, were less than `QUIET` apart.
 
-        False if one of them is not remembered.
+        Then both keys may be of one paste. False if one of them is not remembered.
         """
         with self._lock:
             read_times = {read.ended_at for read in self._reads}

@@ -20,6 +20,8 @@ from msgspec.structs import replace
 
 from agentco_tui.model import Activity, Listing, Severity
 from agentco_tui.reading.identity import mark_shared
+
+# plain: our own words as SafeText, a text that is clean for a terminal.
 from agentco_tui.text import plain
 
 GAP_PREFIX = "gap:"  # with which the id of a gap entry begins

@@ -35,6 +35,8 @@ from agentco_tui.live.store import Change
 from agentco_tui.model import Activity, Listing, Ref
 from agentco_tui.model import format as fmt
 from agentco_tui.reading.field_names import phrase
+
+# plain: our own words as SafeText, a text that is clean for a terminal.
 from agentco_tui.text import SafeText, plain
 
 SECONDS_OF_DAY: Final = 24 * 3_600.0

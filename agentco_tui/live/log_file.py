@@ -17,6 +17,8 @@ from agentco_tui.model import Ref
 from agentco_tui.model import format as fmt
 from agentco_tui.reading.field_names import fold, word_set
 from agentco_tui.reading.kinds.activity import ACTIVITY
+
+# plain: our own words as SafeText, a text that is clean for a terminal.
 from agentco_tui.text import SafeText, plain
 
 _OWNERS = word_set("company agent actor")  # whose ids a column may hold

@@ -20,6 +20,8 @@ from agentco_tui.model import Activity, Ref, Severity, Task, TaskState
 from agentco_tui.model.period import HOUR
 from agentco_tui.reading.field_names import phrase, word_set
 from agentco_tui.reading.values.status_word import task_state
+
+# plain: our own words as SafeText, a text that is clean for a terminal.
 from agentco_tui.text import plain
 from agentco_tui.text.memoized import memoized
 

@@ -17,6 +17,8 @@ from agentco_tui.api.client import Client
 from agentco_tui.api.errors import Invalid, NotFound, OtherStatus, TooLarge
 from agentco_tui.live.feeds import ActivityFilter
 from agentco_tui.model import Activity, Listing
+
+# plain: our own words as SafeText, a text that is clean for a terminal.
 from agentco_tui.text import SafeText, plain
 
 PAGE: Final = 1_000  # the usual limit of a request

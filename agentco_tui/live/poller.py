@@ -44,6 +44,8 @@ from agentco_tui.live.poll_timing import CLOCK_CHECK, JITTER, after_failure, pol
 from agentco_tui.live.single_flight import SingleFlight
 from agentco_tui.live.store import Store
 from agentco_tui.model import Listing, Record
+
+# plain: our own words as SafeText, a text that is clean for a terminal.
 from agentco_tui.text import plain
 
 AT_ONCE: Final = 4  # requests of feeds under way together

@@ -27,6 +27,8 @@ from agentco_tui.live.poll_timing import poll_spacing
 from agentco_tui.live.poller import Poller, Schedule
 from agentco_tui.live.replay_clock import ReplayClock
 from agentco_tui.model import Activity, Listing
+
+# plain: our own words as SafeText; safe: cleans a foreign text.
 from agentco_tui.text import SafeText, plain, safe
 
 SHORTEST_STEP: Final = 0.1

@@ -16,6 +16,8 @@ from agentco_tui.live.activity_window import is_gap
 from agentco_tui.live.names import Names
 from agentco_tui.model import Activity
 from agentco_tui.reading.field_names import phrase
+
+# plain: our own words as SafeText; safe: cleans a foreign text.
 from agentco_tui.text import SafeText, joined, plain, safe, signs
 from agentco_tui.text.memoized import memoized
 

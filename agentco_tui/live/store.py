@@ -304,6 +304,8 @@ class Store:
         if self._overview is None:
             return Change(FeedName.BUDGET)
         whole = self._overview.whole
+        # ALL is also what the overview of a platform gets that does not say whose figures these
+        # are.
         if whole.scope is BudgetScope.ALL:
             companies = self.companies.records
             owner = company_of_whole(whole, companies, self.company_budgets.records)
@@ -345,7 +347,10 @@ class Store:
 
     @property
     def is_total_known(self) -> bool:
-        """Whether `budget` holds a budget that can be that of all companies."""
+        """Whether `budget` holds a budget that can be that of all companies.
+
+        It can't be if less was spent of it than of the companies' budgets together.
+        """
         return any(not is_less_than_companies(each, self.company_budgets) for each in self.budget)
 
     def narrow_to_company(self, feed: FeedName, company: str) -> None:

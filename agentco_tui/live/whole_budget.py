@@ -96,6 +96,7 @@ def spent_together(budgets: Iterable[Budget]) -> Decimal:
 
 
 def _is_same_limit(one: Budget, other: Budget) -> bool:
+    # unlimited: the platform said that there is no limit; else a limit of None was not sent.
     if one.unlimited or other.unlimited:
         return one.unlimited and other.unlimited
     if one.limit is None or other.limit is None:

@@ -17,6 +17,7 @@ from datetime import UTC, datetime, tzinfo
 from decimal import ROUND_HALF_EVEN, Decimal
 from typing import TYPE_CHECKING, Final
 
+# plain: our own words as SafeText; safe: cleans a foreign text.
 from agentco_tui.text import SafeText, clip, in_ascii, plain, safe, signs
 
 if TYPE_CHECKING:

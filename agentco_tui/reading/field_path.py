@@ -1,10 +1,10 @@
 """Paths to a platform's field, as a profile writes them: `usage.cost_cents`, `steps[0].name`.
 
 A platform is the remote service whose answers are read; a profile is the user's configuration for
-it, which may say where one of our fields is in them. A dot leads into an object, `[0]` to an entry
-of a list, counted from 0. A key that has a dot, a bracket or a quotation mark in it is written in
-quotation marks: `"statecode@OData.Value".label`. Keys are compared folded, as all names are:
-without case, separators and signs (`fold`).
+it, which may say where a field of our records (the cost of a task) is in them. A dot leads into an
+object, `[0]` to an entry of a list, counted from 0. A key that has a dot, a bracket or a quotation
+mark in it is written in quotation marks: `"statecode@OData.Value".label`. Keys are compared folded,
+as all names are: without case, and without all that is no letter or digit (`fold`).
 """
 
 from __future__ import annotations

@@ -13,9 +13,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, partial
 from typing import Any, Final, NamedTuple, TypeAlias
 
+# fold: lower case, only letters and digits. Unit: of money or the like, such as `_cents`, `_usd`.
 from agentco_tui.reading.field_names import NO_UNIT, Unit, fold, split_unit, unit_in_name
 from agentco_tui.reading.field_path import FieldPath
 from agentco_tui.reading.json_access import MAX_KEYS, Json, get_field, get_path, key_with_money_unit
+
+# EMPTY: the raw value says nothing. Incomplete: a value read from a raw value that holds more.
 from agentco_tui.reading.reader_result import EMPTY, Incomplete
 from agentco_tui.text.memoized import memoized
 
@@ -79,10 +82,10 @@ class Candidate(NamedTuple):
     path_below: FieldPath
     """Folded names and list indices below the key; empty if the value of the key is meant."""
     rank: int
-    """Its place among all names of the table; lower is better."""
+    """Its place among all names of the index, in their order; lower is better."""
     reader: Reader
     key: str = ""
-    """The key of the object, as the platform spells it; "" in the table itself."""
+    """The key of the object, as the platform spells it; "" until an object is at hand."""
     unit: Unit = NO_UNIT
     """The unit that the name ends in."""
 
@@ -139,7 +142,7 @@ class Plan(NamedTuple):
     contested_keys: tuple[str, ...] = ()
     """The keys of `contested`."""
     unknown_keys: tuple[str, ...] = ()
-    """Keys that are no name of the table."""
+    """Keys that are no name of the index."""
     respelled: tuple[tuple[str, str], ...] = ()
     """Pairs of keys that are two spellings of one name."""
     slots: frozenset[str] = frozenset()

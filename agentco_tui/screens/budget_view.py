@@ -34,6 +34,8 @@ from agentco_tui.screens.dashboard_context import DashboardContext
 from agentco_tui.screens.header_footer import told_cells, without_lines
 from agentco_tui.screens.key_app import ListTable, bindings_of
 from agentco_tui.screens.trends import TrendView, spending_items, trend_column
+
+# plain: our own words as SafeText; safe: cleans a foreign text.
 from agentco_tui.text import SafeText, joined, plain, safe, signs
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.table.layout import Column
@@ -108,13 +110,17 @@ class BudgetView(TrendView[Budget]):
             return plain("all")
 
         def level(alert: Alert) -> Level:
-            return alert_level(alert, context.limits)
+            return alert_level(alert, context.limits)  # of `[alerts]` in the settings
 
+        # (20, 10): the wanted and the least width in cells.
+        # priority: the highest is hidden first, 0 never.
         # fmt: off
         columns: list[Column[Alert]] = [
             cells.level_column(level, sort_key=level, descending_first=True),
+            # at: a Moment; its `at` is in seconds since 1970.
             cells.age_column(context, "age", "AGE", lambda a: a.at.at if a.at else None),
             cells.text_column("about", "ABOUT", (10, 6), about, priority=1),
+            # marked_name: with the number of alerts that came with the same id.
             cells.text_column("alert", "ALERT", (24, 24), lambda a: cells.marked_name(a, a.text),
                 lambda a: TONES[level(a)], grow=1, aliases=("text",)),
         ]
@@ -247,6 +253,7 @@ class BudgetView(TrendView[Budget]):
         return company_row if company_row in rows else row
 
     def _load_alerts(self) -> None:
+        # needs: ranks what needs the user; of_scope leaves out other companies.
         alerts = self.workspace.needs.of_scope(filter(is_open, self.workspace.store.alerts))
         self.alerts.load((alert.id, alert) for alert in alerts)
 
@@ -278,7 +285,7 @@ class BudgetView(TrendView[Budget]):
         """Show which table has the focus, and the detail of the record under its cursor."""
         if self.is_attached:
             self.show_head()
-            self.frame.lines.show()
+            self.frame.lines.show()  # header and footer
             if not self.reading:
                 self.show_detail(top=True)
 

@@ -40,6 +40,8 @@ from agentco_tui.live.store import Store
 from agentco_tui.model import Budget, Money, Task
 from agentco_tui.model import format as fmt
 from agentco_tui.reading.identity import KIND_NOUNS, refusal
+
+# plain: our own words as SafeText, a text that is clean for a terminal.
 from agentco_tui.text import Align, SafeText, plain, signs
 from agentco_tui.text.row_filter import ColumnKind
 from agentco_tui.widgets.table.layout import Column

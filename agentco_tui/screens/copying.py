@@ -36,6 +36,8 @@ from agentco_tui.screens.dialogs.base import Dialog
 from agentco_tui.screens.key_app import KeyApp
 from agentco_tui.screens.navigation import name_of
 from agentco_tui.system import clipboard, osc
+
+# plain: our own words as SafeText; safe: cleans a foreign text.
 from agentco_tui.text import SafeText, clipboard_text, plain, safe
 from agentco_tui.widgets.text_pane import FieldLine, LineCells
 from agentco_tui.widgets.tones import Cell, Tone

@@ -23,6 +23,8 @@ from agentco_tui.model import Task
 from agentco_tui.screens.cells import CellContext
 from agentco_tui.screens.needs_refresh import NeedsRefresh
 from agentco_tui.system.state_folder import why_not_writable
+
+# plain: our own words as SafeText; safe: cleans a foreign text.
 from agentco_tui.text import plain, safe
 from agentco_tui.workspace.workspace import Workspace
 

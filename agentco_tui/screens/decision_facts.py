@@ -49,6 +49,8 @@ from agentco_tui.model import format as fmt
 from agentco_tui.screens.cells import TONES, level_sign, spent_text
 from agentco_tui.screens.dashboard_context import DashboardContext
 from agentco_tui.system.background import beside
+
+# plain: our own words as SafeText; safe: cleans a foreign text.
 from agentco_tui.text import SafeText, cell_width, clip, plain, safe, signs
 from agentco_tui.widgets.text_pane import LABEL_WIDTH, FieldLine, PaneItem
 from agentco_tui.widgets.tones import Tone

@@ -31,6 +31,8 @@ from agentco_tui.live.insight import waits_for_person
 from agentco_tui.model import Task
 from agentco_tui.screens.cells import warning_cell
 from agentco_tui.screens.dashboard_context import DashboardContext
+
+# plain: our own words as SafeText, a text that is clean for a terminal.
 from agentco_tui.text import SafeText, plain, signs
 from agentco_tui.widgets.text_pane import BlankLine, PaneItem, Paragraph
 from agentco_tui.widgets.tones import Cell, Tone

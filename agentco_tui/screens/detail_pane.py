@@ -38,6 +38,8 @@ from agentco_tui.screens.sent_fields import (
     texts_in,
 )
 from agentco_tui.system.osc import LINKABLE
+
+# plain: our own words as SafeText; safe: cleans a foreign text.
 from agentco_tui.text import SafeText, cell_width, count_hidden, escaped, plain, safe
 from agentco_tui.text.signs import signs
 from agentco_tui.widgets.text_pane import (

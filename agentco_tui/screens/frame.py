@@ -89,11 +89,12 @@ class MainScreen(BaseFrame):
 
         The store is followed before there are widgets, so that no change is missed.
         """
-        self._publisher.start()
+        self._publisher.start()  # listens to the store
         self.view = get_or_create_view(self, self.place)
-        self._publisher.start_showing()
-        # The first answer may be here already. The other feeds wait for the first paint: sending
-        # and reading four more requests would delay it by as long as drawing takes.
+        self._publisher.start_showing()  # passes needs and forecasts to the list, too
+        # The first answer may be here already: PENDING, the tasks that wait for the user. The other
+        # feeds wait for the first paint: sending and reading four more requests would delay it by
+        # as long as drawing takes.
         pace = paces_of_screen(self.place)[FeedName.PENDING]
         self.workspace.poller.set_paces({FeedName.PENDING: pace})
         yield self.lines.header
@@ -104,6 +105,7 @@ class MainScreen(BaseFrame):
         yield self.lines.footer
 
     def on_mount(self) -> None:
+        # What this program may change on the platform (writing may be off).
         self.dashboard.permissions.on_change = self.lines.show
         self.lines.show()
         self.call_after_refresh(self._start_polling)
@@ -114,6 +116,7 @@ class MainScreen(BaseFrame):
         self.focus_again()
         self.ticker.start()
         self.set_timer(OPEN_VIEWS_DELAY, partial(open_views_soon, self), name="views")
+        # The journal is the file in which every change to the platform is noted before it is sent.
         start_worker(self, partial(follow_journal, self), "follow the journal")
 
     @cached_property
@@ -164,7 +167,7 @@ class MainScreen(BaseFrame):
         return self.switcher.go(destination)
 
     def action_back(self) -> None:
-        """Leave what hides or marks rows; else go back, also to the page of what happened."""
+        """Leave what hides or marks rows; else go back, also to the dialog of changes."""
         if self.view.leave():
             return
         entry = self.switcher.back()
@@ -183,7 +186,7 @@ class MainScreen(BaseFrame):
         if company_id != self.workspace.poller.query.company:
             self.topics.scope_leaving.publish(None)
         self.workspace.poller.set_query(Query(company=company_id))
-        self.dashboard.needs_refresh.start(self)
+        self.dashboard.needs_refresh.start(self)  # computes the "needs you" list again
         self.topics.scope_entered.publish(None)
         self.lines.show()
 

@@ -19,6 +19,8 @@ from agentco_tui.keys.commands import COMMANDS
 from agentco_tui.screens.base_frame import BaseFrame
 from agentco_tui.screens.header_footer import environment, footer_cells, header_cells, tab_cells
 from agentco_tui.screens.views import count_cells
+
+# plain: our own words as SafeText, a text that is clean for a terminal.
 from agentco_tui.text import plain, signs
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.tones import Cell, Tone, total_width

@@ -26,6 +26,8 @@ from agentco_tui.live.insight import Level
 from agentco_tui.model import Listing, Moment
 from agentco_tui.model import format as fmt
 from agentco_tui.screens.dashboard_context import DashboardContext
+
+# plain: our own words as SafeText; safe: cleans a foreign text.
 from agentco_tui.text import SafeText, plain, safe, signs
 from agentco_tui.widgets.table.model import TableModel
 from agentco_tui.widgets.text_pane import CellLine, PaneItem, Paragraph

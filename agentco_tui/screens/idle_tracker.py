@@ -13,6 +13,8 @@ from typing import Final
 from agentco_tui.keys.commands import shown_key
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.model import format as fmt
+
+# plain: our own words as SafeText, a text that is clean for a terminal.
 from agentco_tui.text import SafeText, plain
 from agentco_tui.workspace.workspace import Workspace
 

@@ -1,4 +1,4 @@
-"""The application class below the dashboard: key presses and their times, and bindings by table.
+"""The base class of the dashboard's application: key presses, their times, bindings by table.
 
 `KeyApp` notes when each key was pressed and whether the keyboard repeated it because it is held
 down, so that a held key can't answer the question that it opened. It moves the cursor of a list
@@ -94,7 +94,7 @@ class ListTable(RecordTable[R], inherit_bindings=False):
     MOVES = frozenset(("move(1)", "move(-1)", "first", "last", "page(1)", "page(-1)"))
     """The actions that only move the cursor."""
     on_interaction: Callable[[], None]
-    """Called before the cursor moves; a list keeps its rows still from then on."""
+    """Called before the cursor moves; from then on new data do not reorder the list's rows."""
     takes: Callable[[events.Key], bool] | None = None
     """Handles a key before the table does; returns whether it did."""
 

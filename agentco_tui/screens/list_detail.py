@@ -29,7 +29,7 @@ class ListDetail(DetailPane):
         self.is_raw = False
         """Whether hidden characters are shown."""
         self.shown_row: str | None = None
-        """The row whose detail was already shown from its top."""
+        """The id of the row shown here; only for another row the pane is scrolled to the top."""
         self._whole: Record | None = None
         """The record that was read alone."""
         self._follow_timer: Timer | None = None

@@ -16,6 +16,8 @@ from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.screens.header_footer import misleads, notice, without_lines, worst
 from agentco_tui.screens.list_hooks import ListHooks
 from agentco_tui.screens.navigation import breadcrumbs
+
+# plain: our own words as SafeText, a text that is clean for a terminal.
 from agentco_tui.text import plain
 from agentco_tui.widgets.status_line import GAP, StatusLine
 from agentco_tui.widgets.text_pane import Notice

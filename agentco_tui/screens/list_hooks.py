@@ -33,6 +33,8 @@ from agentco_tui.screens.header_footer import told_cells
 from agentco_tui.screens.key_app import ListTable
 from agentco_tui.screens.list_detail import ListDetail
 from agentco_tui.screens.navigation import Destination, name_of
+
+# plain: our own words as SafeText; safe: cleans a foreign text.
 from agentco_tui.text import SafeText, joined, plain, safe, signs
 from agentco_tui.widgets.table.layout import Column, R
 from agentco_tui.widgets.table.model import GONE

@@ -21,6 +21,8 @@ from agentco_tui.keys.places import Place
 from agentco_tui.live.feeds import ActivityFilter
 from agentco_tui.live.names import Names
 from agentco_tui.live.sentences import sentence
+
+# plain: our own words as SafeText; safe: cleans a foreign text.
 from agentco_tui.text import SafeText, cell_width, fit, plain, safe, signs
 from agentco_tui.widgets.tones import Cell, Tone
 

@@ -2,9 +2,9 @@
 
 A need is one thing that requires the operator: a task to approve, a budget that runs out, an agent
 that failed; its level says how urgent it is. It may stand for several tasks that are alike. Needs
-come from what was polled from the platform, a remote service. `NeedWords` is a need in words: why
-it is listed, what it is about, and what follows if it is ignored. A snoozed need, which was put off
-for a while, is dim.
+come from what was polled from the platform, a remote service with companies of AI agents.
+`NeedWords` is a need in words: why it is listed, what it is about, and what follows if it is
+ignored. A snoozed need, which was put off for a while, is dim.
 """
 
 from __future__ import annotations
@@ -20,13 +20,16 @@ from agentco_tui.live.insight import Level
 from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES, CellContext
 from agentco_tui.screens.overview_panels import about_of
+
+# plain: our own words as SafeText; safe: cleans a foreign text.
 from agentco_tui.text import SafeText, cell_width, plain, safe
 from agentco_tui.text.width import fit_ends
 from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.tones import Cell, Tone
 
 FIGURE_PARTS: Final = re.compile(" of | in | its ")
-"""What separates the parts of a figure; where it is narrow the first part is shown."""
+"""What separates the parts of a need's figure, such as "119 % of $100.00" or "×14 in 52 m"; where
+it is narrow the first part is shown."""
 
 
 def need_columns(context: CellContext, words: Callable[[Need], NeedWords]) -> list[Column[Need]]:
@@ -51,7 +54,10 @@ def need_columns(context: CellContext, words: Callable[[Need], NeedWords]) -> li
         return Cell(fit_ends(what, width) if need.alike else what, tone(need))
 
     def consequence(need: Need, width: int) -> Cell:
-        """Leave out its last parts where it is narrow, except of a snooze's note."""
+        """Leave out its last parts where it is narrow, except of a snooze's note.
+
+        The note says until when the need is snoozed, in place of a consequence.
+        """
         need_words = words(need)
         shown = need_words.consequence
         while need.snooze is None and cell_width(shown) > width and ", " in shown:
@@ -73,6 +79,8 @@ def need_columns(context: CellContext, words: Callable[[Need], NeedWords]) -> li
             return plain(f"{len(companies)} companies")
         return companies.pop()
 
+    # (20, 10): the wanted and the least width in cells.
+    # priority: the highest is hidden first, 0 never.
     # fmt: off
     return [
         cells.level_column(level),

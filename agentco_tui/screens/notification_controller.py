@@ -21,6 +21,8 @@ from agentco_tui.live.insight import Level
 from agentco_tui.screens.dashboard_context import DashboardContext
 from agentco_tui.screens.key_app import KeyApp
 from agentco_tui.system import osc
+
+# plain: our own words as SafeText; safe: cleans a foreign text.
 from agentco_tui.text import SafeText, plain, safe
 from agentco_tui.widgets.workers import start_worker
 

@@ -39,6 +39,8 @@ from agentco_tui.screens.trends import (
     sum_of_days,
     waiting_trend,
 )
+
+# plain: our own words as SafeText, a text that is clean for a terminal.
 from agentco_tui.text import SafeText, clip, joined, plain, signs, wrap
 from agentco_tui.widgets.graph import Graph
 from agentco_tui.widgets.text_pane import CellLine, PaneItem, align_columns

@@ -49,6 +49,8 @@ from agentco_tui.screens.overview_panels import (
 from agentco_tui.screens.overview_widgets import LatestPanel, SpendPanel
 from agentco_tui.screens.resting_trace import RestingTraceReader
 from agentco_tui.screens.task_lines import TaskLines
+
+# plain: our own words as SafeText, a text that is clean for a terminal.
 from agentco_tui.text import SafeText, plain, signs
 from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.text_pane import TextPane

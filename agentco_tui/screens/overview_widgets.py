@@ -24,6 +24,8 @@ from agentco_tui.screens.overview_panels import (
     money_items,
     money_of,
 )
+
+# plain: our own words as SafeText, a text that is clean for a terminal.
 from agentco_tui.text import plain, signs
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.text_pane import PaneItem, Paragraph, TextPane

@@ -4,7 +4,9 @@ A record is a task, an agent or the like, as sent by the platform, the remote se
 watched. It is passed in environment variables only, so that no shell interprets it. An `OwnCommand`
 has the settings of one command: `run` is the program with its arguments, `scope` the kinds of
 record that it is for, `background` whether it runs without the terminal, `writes` whether it is
-refused while writing is off. `command` is the same in the table of all commands.
+refused while writing is off. `command` is the same in the table of all commands. The frame is the
+Textual screen; `frame.dashboard` is what all screens share, `workspace` what is open for one
+platform (settings, client, names), and `key_app` the application, which knows its type.
 """
 
 from __future__ import annotations
@@ -22,6 +24,8 @@ from agentco_tui.screens.dialogs.base import Dialog, Question, title_of
 from agentco_tui.screens.navigation import name_of
 from agentco_tui.system.background import while_wanted
 from agentco_tui.system.child_process import CommandError, how_it_ended, run_for_output
+
+# plain: our own words as SafeText; safe: cleans a foreign text.
 from agentco_tui.text import SafeText, plain, safe, safe_block, signs
 from agentco_tui.widgets.text_pane import FieldLine, Paragraph
 from agentco_tui.widgets.tones import Cell, Tone
@@ -32,7 +36,7 @@ BACKGROUND_TIMEOUT: Final = 60.0
 
 
 class OwnCommands:
-    """The custom commands, as run from one dashboard (`frame`)."""
+    """The custom commands, as run from one frame."""
 
     def __init__(self, frame: BaseFrame) -> None:
         self._frame = frame
@@ -112,6 +116,7 @@ class OwnCommands:
     async def _run_in_background(self, own: OwnCommand, env: Mapping[str, str]) -> None:
         name = own.command.label
         redact = self._workspace.client.transport.key.redact
+        # apart: in a session of its own, without our terminal.
         run = partial(run_for_output, own.run, env, BACKGROUND_TIMEOUT, apart=True)
         failed = False
         try:

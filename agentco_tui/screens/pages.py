@@ -30,6 +30,8 @@ from agentco_tui.screens.detail_pane import field, id_warning, is_listed, link, 
 from agentco_tui.screens.navigation import AGENT_LOG
 from agentco_tui.screens.overview_panels import log_lines
 from agentco_tui.screens.trends import entries_trend, spending_items, sum_of_days, waiting_trend
+
+# plain: our own words as SafeText; safe: cleans a foreign text.
 from agentco_tui.text import plain, safe, signs
 from agentco_tui.widgets.text_pane import (
     BlankLine,

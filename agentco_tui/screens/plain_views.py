@@ -38,6 +38,8 @@ from agentco_tui.screens.list_view import ListView
 from agentco_tui.screens.navigation import NavigationEntry
 from agentco_tui.screens.pages import agent_page, company_page
 from agentco_tui.screens.trends import TrendView, trend_column
+
+# plain: our own words as SafeText; safe: cleans a foreign text.
 from agentco_tui.text import SafeText, joined, plain, safe, signs
 from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.table.widget import RecordTable
@@ -111,6 +113,8 @@ class CompaniesView(TrendView[Company]):
 
         # A pair of numbers is the wanted and the least width; `grow` is the share of free width.
         # Columns of the highest `priority` are hidden first. Filters know the `aliases`, too.
+        # (20, 10): the wanted and the least width in cells.
+        # priority: the highest is hidden first, 0 never.
         # fmt: off
         return [
             cells.level_column(lambda c: context.level_of(budget_of(c)), uses_clock=True,

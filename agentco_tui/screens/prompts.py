@@ -23,6 +23,8 @@ from agentco_tui.screens.base_frame import BaseFrame
 from agentco_tui.screens.navigation import Destination
 from agentco_tui.screens.targets import SearchResult, Target
 from agentco_tui.system.background import in_slices
+
+# plain: our own words as SafeText; safe: cleans a foreign text.
 from agentco_tui.text import plain, safe, signs
 from agentco_tui.text.row_filter import complete_column_name
 from agentco_tui.widgets.prompt import WordSuggester

@@ -4,7 +4,8 @@ A recording is a file with the answers of a platform (the remote service that is
 `MainScreen` is the ordinary dashboard. Here its data come from a `ReplayPoller`, which answers each
 poll with what was recorded at the `ReplayClock`'s time. The keys pause, change the speed, jump to
 another time, or play on until something new needs the operator (a need) or its level, which says
-how urgent it is, rises.
+how urgent it is, rises. A place is a screen, or a state like "replay", with keys of its own; the
+workspace is what is open for one platform (poller, settings).
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ from agentco_tui.screens.frame import MainScreen
 from agentco_tui.screens.frame_lines import FrameLines
 from agentco_tui.screens.key_app import bindings_of
 from agentco_tui.system.state_folder import Remembered
+
+# plain: our own words as SafeText; safe: cleans a foreign text.
 from agentco_tui.text import plain, safe, signs
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.tones import Cell, Pressable, Tone, total_width
@@ -62,11 +65,13 @@ class ReplayLines(FrameLines):
     def _timeline_cells(self, width: int) -> tuple[list[Cell], list[Cell]]:
         """Return the timeline: the state and the bar on the left, the keys on the right."""
         clock = self._clock
-        state: str = signs.bar_over
+        state: str = signs.bar_over  # the sign ▶, for playing
         if clock.ended:
             state = "at the end"
         elif clock.paused:
             state = "paused"
+        # A Moment is a time as the platform sends it; its `at` is in seconds since 1970, as all
+        # times.
         left = [
             Cell(plain(" REPLAY "), Tone.BADGE),
             Cell(plain(f" {fmt.clock(Moment(at=clock.now()), clock.now())}"), Tone.STRONG),
@@ -213,4 +218,4 @@ class TimeWords:
         self._frame.close_prompt()
 
     def move_choice(self, by: int) -> bool:
-        return False
+        return False  # there are no suggestions to choose from

@@ -23,6 +23,8 @@ from agentco_tui.reading.field_names import NO_UNIT, Unit, unit_in_name, word_se
 from agentco_tui.reading.unknown_fields import CUT
 from agentco_tui.reading.values.money import Sum, envelope_unit, to_money, to_sum
 from agentco_tui.reading.values.scalar import to_decimal
+
+# plain: our own words as SafeText; safe: cleans a foreign text.
 from agentco_tui.text import SafeText, cell_width, plain, safe, safe_block
 from agentco_tui.widgets.text_pane import (
     LABEL_WIDTH,

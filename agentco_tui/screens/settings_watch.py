@@ -17,6 +17,8 @@ from msgspec.structs import replace
 from agentco_tui.config import Settings, SettingsError
 from agentco_tui.config.theme_file import themes_beside
 from agentco_tui.system.watch_thread import watch_in_thread
+
+# plain: our own words as SafeText; safe: cleans a foreign text.
 from agentco_tui.text import SafeText, plain, safe
 from agentco_tui.workspace.workspace import Workspace
 

@@ -20,6 +20,8 @@ from agentco_tui.live.feeds import FeedName
 from agentco_tui.model import Task, TaskState
 from agentco_tui.model import format as fmt
 from agentco_tui.screens.list_rows import MANY
+
+# plain: our own words as SafeText; safe: cleans a foreign text.
 from agentco_tui.text import SafeText, plain, safe, signs
 from agentco_tui.widgets.tones import Cell, Pressable, Tone
 from agentco_tui.workspace.workspace import Workspace

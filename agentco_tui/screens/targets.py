@@ -24,6 +24,8 @@ from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import is_open
 from agentco_tui.live.store import Store
 from agentco_tui.model import Agent, Alert, Company, Task
+
+# plain: our own words as SafeText; safe: cleans a foreign text.
 from agentco_tui.text import SafeText, joined, plain, safe, signs
 from agentco_tui.workspace.workspace import Workspace
 

@@ -80,6 +80,8 @@ def task_columns(context: CellContext, *, statuses: bool) -> list[Column[Task]]:
 
     # A pair of numbers is the wanted and the least width; `grow` is the share of free width.
     # Columns of the highest `priority` are hidden first. Filters know the `aliases`, too.
+    # (20, 10): the wanted and the least width in cells.
+    # priority: the highest is hidden first, 0 never.
     # fmt: off
     return [
         cells.level_column(level, uses_clock=True, changes_at=level_changes_at,

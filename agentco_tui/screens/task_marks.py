@@ -15,6 +15,8 @@ from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.model import Task
 from agentco_tui.screens.key_app import ListTable
 from agentco_tui.screens.status_tabs import ALL, StatusTabs
+
+# plain: our own words as SafeText, a text that is clean for a terminal.
 from agentco_tui.text import SafeText, plain
 from agentco_tui.workspace.workspace import Workspace
 

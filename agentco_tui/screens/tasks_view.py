@@ -34,6 +34,8 @@ from agentco_tui.screens.status_tabs import ALL, PENDING, StatusTabs
 from agentco_tui.screens.task_columns import task_columns
 from agentco_tui.screens.task_lines import TaskLines
 from agentco_tui.screens.task_marks import TaskMarks
+
+# plain: our own words as SafeText; safe: cleans a foreign text.
 from agentco_tui.text import SafeText, plain, safe, signs
 from agentco_tui.widgets.status_line import GAP, StatusLine
 from agentco_tui.widgets.table.layout import Column

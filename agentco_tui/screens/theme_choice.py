@@ -16,6 +16,8 @@ from textual.app import App
 
 from agentco_tui.config import Settings
 from agentco_tui.system.state_folder import Remembered
+
+# plain: our own words as SafeText; safe: cleans a foreign text.
 from agentco_tui.text import SafeText, plain, safe
 from agentco_tui.widgets import themes
 

@@ -26,6 +26,8 @@ from agentco_tui.model.period import HOUR, period_of
 from agentco_tui.screens import cells
 from agentco_tui.screens.detail_pane import field
 from agentco_tui.screens.list_view import ListView
+
+# plain: our own words as SafeText, a text that is clean for a terminal.
 from agentco_tui.text import SafeText, cell_width, plain, signs
 from agentco_tui.widgets.graph import Graph, sparkline
 from agentco_tui.widgets.table.layout import Column, R
@@ -68,7 +70,7 @@ def trend_column(day_of: Callable[[R], Day], priority: int) -> Column[R]:
         cell_for_width=drawn,
         grow=1,
         hidden_while_empty=True,
-        priority=priority,
+        priority=priority,  # of the columns with one, the highest is hidden first
     )
 
 

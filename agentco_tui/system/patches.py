@@ -19,7 +19,11 @@ _log = logging.getLogger(__name__)
 
 
 class Patch(msgspec.Struct, frozen=True):
-    """One change to a library, made by `install`, or by code that calls `fits` before."""
+    """One change to a library.
+
+    `install` makes it; or, if it replaces no member, other code makes it after `fits` returned
+    True.
+    """
 
     name: str
     reason: str

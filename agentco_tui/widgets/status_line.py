@@ -17,6 +17,7 @@ from textual.geometry import Region
 from textual.message import Message
 from textual.strip import Strip
 
+# plain: our own words as SafeText, a text that is clean for a terminal.
 from agentco_tui.text import cell_width, fit, plain
 from agentco_tui.text.signs import OWN_CHARACTERS
 from agentco_tui.widgets.tones import Cell, Pressable, Tone, TonedWidget, total_width

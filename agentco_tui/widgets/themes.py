@@ -50,8 +50,8 @@ def make_theme(name: str, *, dark: bool = True, **colours: str) -> Theme:
             "text-warning": warning,
             "text-error": critical,
             "text-accent": accent,
-            "primary-muted": colours["blurred"],
-            "surface-lighten-2": faint,
+            "primary-muted": colours["blurred"],  # behind the input that has the focus
+            "surface-lighten-2": faint,  # the scrollbar
             "block-cursor-background": colours["cursor"],
             "block-cursor-foreground": colours["cursor_text"],
             "block-cursor-blurred-background": colours["blurred"],

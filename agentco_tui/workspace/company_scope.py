@@ -19,6 +19,8 @@ from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.live.names import Names, records_named
 from agentco_tui.live.store import Store
 from agentco_tui.model import Agent, Budget, Record, Task
+
+# plain: our own words as SafeText; safe: cleans a foreign text.
 from agentco_tui.text import SafeText, plain, safe
 
 

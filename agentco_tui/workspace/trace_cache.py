@@ -11,6 +11,8 @@ from typing import Final
 from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError, Unwritable
 from agentco_tui.model import Task, Trace
+
+# plain: our own words as SafeText, a text that is clean for a terminal.
 from agentco_tui.text import plain
 
 MOST_KEPT: Final = 20

@@ -1,8 +1,9 @@
 """One file for each kind of record: its table of names, and how a record is built of them.
 
 The kinds are companies, agents, tasks, budgets, alerts, entries of the activity log and steps of a
-trace. The names are those of fields in the answers of platforms, the remote services. A profile,
-the user's configuration for one platform, may map further names.
+trace (the log of one task, which has no list). `WHOLE` is the budget of all companies together. The
+names are those of fields in the answers of platforms, the remote services. A profile, the user's
+configuration for one platform, may map further names.
 """
 
 from __future__ import annotations
@@ -21,7 +22,10 @@ PATHS: Final[Mapping[str, str]] = {
 
 
 def mappable_kinds() -> dict[str, Kind[Any]]:
-    """The kinds whose fields a profile may map, by their names in it and in `doctor --fields`."""
+    """The kinds whose fields a profile may map, by their names in it and in `doctor --fields`.
+
+    That command shows which fields of the answers are read as what.
+    """
     # Imported late, because these modules are parts of this package.
     from agentco_tui.reading.kinds import activity, agent, alert, budget, company, task  # noqa: PLC0415
 

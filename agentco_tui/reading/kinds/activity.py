@@ -1,10 +1,10 @@
 """Entries of the activity log: the names of their fields, and how an `Activity` is built.
 
-Platforms are the remote services that this program can watch. `ACTIVITY` is the description by
-which entries are read. In `FIELDS`, each `Field(slot, names, reader)` lists the names under which
-platforms send one of our fields (its *slot*), best first, and the function that reads a raw value;
-after `#` come the platforms that use the names. `_build` makes an `Activity` of a `Row`, the values
-of one object by slot.
+Platforms are the remote services, each with companies of AI agents, that this program can watch.
+`ACTIVITY` is the description by which entries are read. In `FIELDS`, each `Field(slot, names,
+reader)` lists the names under which platforms send one of our fields (its *slot*), best first, and
+the function that reads a raw value; after `#` come the platforms that use the names. `_build` makes
+an `Activity` of a `Row`, the values of one object by slot.
 
 An entry may name an *agent*, an *actor* who did it (a person, or the agent again), and a *target*
 that it was done to. These are sorted out by the types that the entry gives them. `safe` cleans a
@@ -25,6 +25,8 @@ from agentco_tui.reading.kinds.common_fields import (
     reference_fields,
 )
 from agentco_tui.reading.name_index import Field
+
+# Incomplete: a value that was read from a raw value that holds more.
 from agentco_tui.reading.reader_result import Incomplete
 from agentco_tui.reading.schema import DecodeContext, Kind, Row, UnreadableRecord
 from agentco_tui.reading.values.reference import COMPANY, join_refs, to_id, to_ref, to_ref_name
@@ -47,6 +49,7 @@ def _outcome(raw: Json) -> Any:
 
 _AGENT: Final = "agent ai_agent bot assistant worker employee"
 """What platforms call an agent."""
+# In names, `{a,b}` means a or b, and a dot leads into an object. Case, `_` and `-` do not matter.
 FIELDS: Final = (
     Field("id", """
         id {activity,event,log,entry,audit}_id  # paperclip, OpenFang, Auth0
@@ -79,6 +82,7 @@ FIELDS: Final = (
         """, to_word),
     Field("verb", "events[0].name # Google Workspace", to_word, path=("events", 0, "name")),
     Field("verb", "kind event.{action,type,name} activity", to_word),
+    # The fields of a reference: `agent`, `agent_id`, `agent_name`. `more`: other names of `agent`.
     *reference_fields("agent", _AGENT),
     *reference_fields(
         "actor", "actor user performed_by initiator author principal responsible_user",
@@ -115,6 +119,7 @@ _COMPANIES: Final = word_set(COMPANY)
 def _build(row: Row, context: DecodeContext) -> Activity:
     """The entry in a row; raises UnreadableRecord if no field of it is known."""
     values = row.values
+    # context.key: the key of the record if the answer has a map of records, not a list
     entry_id = values.get("id") or context.key
     is_id_derived = entry_id is None
     if is_id_derived and not values:
@@ -180,6 +185,7 @@ def _read_below_verb(row: Row, verb: str) -> None:
 
     OpenAI's audit log sends them so.
     """
+    # row.unread: the fields that no Field of the table has read, by key
     inner = row.unread.get(verb)
     if type(inner) is not dict:
         return

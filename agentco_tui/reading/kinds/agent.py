@@ -24,6 +24,8 @@ from agentco_tui.reading.kinds.common_fields import (
     reference_fields,
 )
 from agentco_tui.reading.name_index import Field
+
+# Incomplete: a value that was read from a raw value that holds more.
 from agentco_tui.reading.reader_result import Incomplete
 from agentco_tui.reading.schema import DecodeContext, Kind, Row, Values
 from agentco_tui.reading.values.money import (
@@ -73,6 +75,7 @@ def _model(raw: Json) -> Any:
 
 _SEEN: Final = "last_{heartbeat,active,seen,activity}"
 """Names of the time when an agent was last active."""
+# In names, `{a,b}` means a or b, and a dot leads into an object. Case, `_` and `-` do not matter.
 FIELDS: Final = (
     id_field("agent_id  # paperclip; OpenFang on create, ElevenLabs",
              "agent_uuid assistant_id bot_id s_id  # LangGraph, Copilot Studio, Dust"),

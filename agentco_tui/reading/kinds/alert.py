@@ -37,6 +37,8 @@ from agentco_tui.reading.kinds.figures import (
     unused_fields,
 )
 from agentco_tui.reading.name_index import Field
+
+# Incomplete: a value that was read from a raw value that holds more.
 from agentco_tui.reading.reader_result import Incomplete
 from agentco_tui.reading.schema import DecodeContext, Kind, Row, UnreadableRecord, Values
 from agentco_tui.reading.unknown_fields import as_extra
@@ -101,6 +103,7 @@ def _has_number(raw: Json) -> Any:
 
 _CREATED: Final = "created_at created date sys_created_on"
 """Names of the time when a record was created, which a rule has as well as an event."""
+# In names, `{a,b}` means a or b, and a dot leads into an object. Case, `_` and `-` do not matter.
 FIELDS: Final = (
     *FIGURES,
     Field("id", """
@@ -191,6 +194,7 @@ def _build(row: Row, context: DecodeContext) -> Alert:
         is_open = _is_open(values, row.obj)
     return make_record(
         Alert, row, context,
+        # context.key: the key of the record if the answer has a map of records, not a list
         id=values.get("id") or context.key or content_id("alert", row.obj),
         severity=_severity(values),
         text=text,

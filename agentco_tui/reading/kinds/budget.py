@@ -51,6 +51,7 @@ _EXHAUSTED: Final = word_set(
     limit_reached budget_exceeded critical"""
 )
 """Status words, folded, of a budget of which nothing is left."""
+# In names, `{a,b}` means a or b, and a dot leads into an object. Case, `_` and `-` do not matter.
 FIELDS: Final = (
     *FIGURES,
     Field("id", "id _id uuid guid uid sys_id gid urn document_id identifier slug", to_id),

@@ -149,7 +149,7 @@ def _read_parts(name: str, rows: Json, unit: Unit, mapping: ProfileMapping) -> l
     for row_kind, kind_rows in rows_by_kind.items():
         with suppress(UnexpectedShape):
             page = read_page(mapping.kind(row_kind), {name: kind_rows}, unit)
-            budgets += mark_shared(page.records)
+            budgets += mark_shared(page.records)  # marks records that have the same id
     return budgets
 
 
@@ -178,6 +178,7 @@ def _read_whole(rest: Mapping[str, Json], unit: Unit, kind: Kind[Budget]) -> Bud
         beside = {key: value for key, value in rest.items() if key != key_of_whole}
         obj = {**beside, **rest[key_of_whole]}
     try:
+        # is_root: it is the whole answer, not a row of a list.
         return kind.read(obj, DecodeContext(unit=unit, is_root=True))
     except UnreadableRecord:
         return None
@@ -195,4 +196,5 @@ def _key_of_whole(rest: Mapping[str, Json], kind: Kind[Budget]) -> str | None:
 
 def _has_figure(obj: Mapping[str, Json], kind: Kind[Any]) -> bool:
     """Whether an object has a limit, spent, remaining or share, of whatever period."""
+    # The slots, our names of the fields, end in the period: "limit month".
     return any(slot.split(" ")[0] in FIGURE_NAMES for slot in kind.table.read(obj).values)

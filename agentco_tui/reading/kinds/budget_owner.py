@@ -140,6 +140,7 @@ def owner_of(row: Row, context: DecodeContext, scope: BudgetScope) -> Owner:
     explicit = _explicit_claim(row, context, scope)
     scoped = _scope_claim(row)
     own = _Claim(Ref(values.get("id"), values.get("name")), ("id",))
+    # context.key: the key of the record if the answer has a map of records, not a list
     key = _Claim(Ref(context.key, values.get("name")), ())
     others: list[_Claim] = []
     if not _OF_OTHERS.isdisjoint(values):

@@ -52,7 +52,7 @@ def reference_fields(
 ) -> tuple[Field, ...]:
     """The fields of a reference: `agent`, `agent_id` and `agent_name` for each of `names`.
 
-    `more` are further names of the object, `id_names` of its id.
+    `more` are further names of the object, taken as they are; `id_names` those of its id.
     """
     each = f"{{{','.join(names.split())}}}"
     return (
@@ -107,6 +107,7 @@ def make_record(kind: type[R], row: Row, context: DecodeContext, **fields_made: 
         fields.pop(slot, None)
     fields.update(fields_made)
     if fields.get("id") is None:
+        # context.key: the key of the record if the answer has a map of records, not a list
         if context.key is None:
             name = kind.__name__.lower()
             article = "a"
@@ -117,6 +118,7 @@ def make_record(kind: type[R], row: Row, context: DecodeContext, **fields_made: 
     if fields.get("id_doubt") is None:
         fields["id_doubt"] = doubt_of_id(fields["id"])
     if "extra" not in fields:
+        # row.unread: the fields that no Field of the table has read, by key
         fields["extra"] = as_extra(row.unread)
     return kind(**fields)
 

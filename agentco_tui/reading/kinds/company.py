@@ -16,6 +16,8 @@ from agentco_tui.reading.identity import COMPANY_IDS, doubt_of_row
 from agentco_tui.reading.json_access import Json
 from agentco_tui.reading.kinds.common_fields import CREATED, id_field, make_record
 from agentco_tui.reading.name_index import Field, Reader
+
+# EMPTY: the raw value says nothing. Incomplete: a value read from a raw value that holds more.
 from agentco_tui.reading.reader_result import EMPTY, Incomplete
 from agentco_tui.reading.schema import DecodeContext, Kind, Row
 from agentco_tui.reading.values.scalar import to_block, to_count, to_name, to_word
@@ -45,6 +47,7 @@ def _word_if(yes: str, no: str = "") -> Reader:
     return read
 
 
+# In names, `{a,b}` means a or b, and a dot leads into an object. Case, `_` and `-` do not matter.
 FIELDS: Final = (
     id_field("company_id  # paperclip; OpenFang on create", """
         company_uuid {workspace,organization,org,tenant,account}_id  # the inner before the outer

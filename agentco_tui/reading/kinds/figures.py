@@ -29,6 +29,8 @@ from agentco_tui.model import Money
 from agentco_tui.reading.field_names import NO_UNIT, UNIT_WORDS, Unit, fold, word_set, words
 from agentco_tui.reading.json_access import Json
 from agentco_tui.reading.name_index import Field
+
+# Incomplete: a value that was read from a raw value that holds more.
 from agentco_tui.reading.reader_result import Incomplete
 from agentco_tui.reading.schema import DecodeContext, Row, Values
 from agentco_tui.reading.values.money import (
@@ -594,6 +596,7 @@ def _warning_point(values: Values, limit: Money | None, *, is_ratio: bool) -> De
 
 def unused_fields(row: Row, used: frozenset[str]) -> dict[str, Json]:
     """The fields of a record that were not understood, and figures that were not used."""
+    # row.unread: the fields that no Field of the table has read, by key
     left = dict(row.unread)
     keys = {slot: row.source(slot).key for slot in row.values}
     taken = {key for slot, key in keys.items() if slot not in _SLOTS or slot in used}

@@ -35,6 +35,8 @@ from agentco_tui.reading.kinds.task_verdict import (
     state_of_work,
 )
 from agentco_tui.reading.name_index import Field
+
+# EMPTY: the raw value says nothing. Incomplete: a value read from a raw value that holds more.
 from agentco_tui.reading.reader_result import EMPTY, Incomplete
 from agentco_tui.reading.schema import DecodeContext, Kind, Row, Values
 from agentco_tui.reading.unknown_fields import WHOLE, as_extra
@@ -277,6 +279,7 @@ _TABLE: Final = (
     *COST,
     money_field("estimate", "{estimated,expected}_cost cost_estimate"),
 )  # fmt: skip
+# In names, `{a,b}` means a or b, and a dot leads into an object. Case, `_` and `-` do not matter.
 FIELDS: Final = tuple(map(_keep_whole_text, _TABLE))
 
 _to_shared_money: Final = memoized(4096)(to_money)
@@ -317,6 +320,7 @@ def _build(row: Row, context: DecodeContext) -> Task:
         Task, row, context,
         # Why the id may be that of something else: then the task can't be approved.
         id_doubt=doubt_of_row(row, TASK_IDS, context.path),
+        # context.key: the key of the record if the answer has a map of records, not a list
         title=title or safe(values.get("id") or context.key or ""),
         title_from=title_from,
         status=status,
@@ -328,6 +332,7 @@ def _build(row: Row, context: DecodeContext) -> Task:
         expires=expires,
         cost=to_money(cost, unit),
         estimate=estimated_cost,
+        # row.unread: the fields that no Field of the table has read, by key
         extra=as_extra(row.unread, WHOLE),
     )  # fmt: skip
 

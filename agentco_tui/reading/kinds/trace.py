@@ -163,6 +163,7 @@ def _tokens_of(slot: str, names: str) -> Field:
     return Field(slot, names.replace("U.", f"{_USAGE}."), to_count)
 
 
+# In names, `{a,b}` means a or b, and a dot leads into an object. Case, `_` and `-` do not matter.
 FIELDS: Final = (
     Field("id", """
         id span_id {step,run,observation,event,node,call}_id uuid uid _id  # Langfuse, OpenTelemetry
@@ -254,6 +255,7 @@ def _build(row: Row, context: DecodeContext) -> TraceStep:
     error: SafeText | None = values.get("error")
     status: SafeText | None = values.get("code") or values.get("status")
     at = _start(values, context.trace_start)
+    # row.unread: the fields that no Field of the table has read, by key
     unread = dict(row.unread)
     tokens: int | None = values.get("total")
     # A total as sent, else input and output together; never two spellings of one.
@@ -273,6 +275,7 @@ def _build(row: Row, context: DecodeContext) -> TraceStep:
         at=at,
         duration=_duration(row, at),
         tokens=tokens,
+        # context.unit: the currency, or cents of it, that the answer declares for all its sums.
         cost=to_money(values.get("cost"), declared_unit(values, context.unit)),
         extra=as_extra(unread),
     )
@@ -396,4 +399,5 @@ STEPS: Final[Kind[TraceStep]] = Kind(
     unreadable_reason="a step of which no field is known",
     max_rows=MAX_STEPS,
 )
-"""`trace_layout.read_trace` finds the steps, which may be nested; `decode.read_page` does not."""
+"""`trace_layout.read_trace` finds the steps, which may be nested; `decode.read_page`, which reads
+the lists of the other kinds, does not find those."""

@@ -185,7 +185,10 @@ def agent_state(word: str) -> AgentState:
 
 @memoized(2048)
 def severity(word: str) -> Severity:
-    """The severity that a severity, level or budget state word means; UNKNOWN if it means none."""
+    """The severity that a word means: a severity, a level or a budget's state ("over_budget").
+
+    UNKNOWN if it means none.
+    """
     level = _look_up(_SEVERITIES, word)
     if level is not None:
         return level
@@ -210,7 +213,8 @@ _VERBS: Final = _table(
             terminated suspended throttled escalated retrying""",
     }
 )
-"""Parts of an activity's verb, such as "task.failed", by the severity that they mean."""
+"""Parts of the verb of an activity (an entry of a platform's log), such as "task.failed", by the
+severity that they mean."""
 _MENDED: Final = word_set("resolved cleared recovered acknowledged dismissed closed fixed reset")
 """Parts of a verb that mean that a problem is over."""
 

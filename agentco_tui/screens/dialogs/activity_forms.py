@@ -34,6 +34,8 @@ from agentco_tui.screens.dialogs.form_request import (
 from agentco_tui.screens.plain_views import ActivityView
 from agentco_tui.system.atomic_write import AtomicWriteError, atomic_write
 from agentco_tui.system.background import turn
+
+# plain: our own words as SafeText, a text that is clean for a terminal.
 from agentco_tui.text import SafeText, plain
 
 DAY_NEEDED: Final = "a day is needed, such as 2026-01-31"

@@ -36,6 +36,8 @@ from agentco_tui.screens.dialogs.base import FullScreenDialog, key_hint_cells
 from agentco_tui.screens.header_footer import Environment, environment, health_cells, worst
 from agentco_tui.screens.key_app import ListTable
 from agentco_tui.system.background import while_wanted
+
+# plain: our own words as SafeText; safe: cleans a foreign text.
 from agentco_tui.text import SafeText, plain, safe, signs
 from agentco_tui.widgets.table.widget import RecordTable
 from agentco_tui.widgets.text_pane import CellLine

@@ -34,6 +34,8 @@ from agentco_tui.screens.detail_pane import task_in_full, warning, whole_title
 from agentco_tui.screens.dialogs.base import Question, title_of
 from agentco_tui.screens.dialogs.trace_dialog import TraceScreen, summary_items
 from agentco_tui.screens.sized_screen import PHONE_WIDTH
+
+# plain: our own words as SafeText; safe: cleans a foreign text.
 from agentco_tui.text import SafeText, joined, plain, safe, signs
 from agentco_tui.widgets.text_pane import BlankLine, PaneItem, Paragraph
 from agentco_tui.widgets.tones import Tone

@@ -32,6 +32,8 @@ from agentco_tui.keys.key_arrivals import Arrival
 from agentco_tui.screens.header_footer import Environment, environment, profile_name
 from agentco_tui.screens.key_app import REPEAT, bindings_of
 from agentco_tui.screens.sized_screen import SizedScreen
+
+# plain: our own words as SafeText; safe: cleans a foreign text.
 from agentco_tui.text import SafeText, plain, safe, signs
 from agentco_tui.widgets.prompt import LineInput
 from agentco_tui.widgets.status_line import StatusLine

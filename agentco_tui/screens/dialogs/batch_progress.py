@@ -29,6 +29,8 @@ from agentco_tui.screens.dashboard_context import DashboardContext
 from agentco_tui.screens.detail_pane import warning
 from agentco_tui.screens.dialogs.approve_dialog import count_in_words, task_labels
 from agentco_tui.screens.dialogs.base import Dialog, key_hint_cells, title_of
+
+# plain: our own words as SafeText, a text that is clean for a terminal.
 from agentco_tui.text import SafeText, plain, signs
 from agentco_tui.widgets.text_pane import BlankLine, CellLine, Heading, PaneItem, Paragraph
 from agentco_tui.widgets.tones import Cell, Tone, share_bar

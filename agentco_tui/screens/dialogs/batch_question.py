@@ -5,7 +5,8 @@ several of them that are approved with one yes. For more than ten tasks, their n
 before `y` counts; on a protected platform (`protected` in the settings), the name of the profile
 (the user's name for this platform) must be typed whatever the number. Typed characters count only
 if they were meant: `key_app.presses` and `key_app.arrivals` tell when a key came, and whether it
-came together with others, as in pasted text.
+came together with others, as in pasted text. While the dialog is `hidden`, because the terminal is
+too small for it, no key counts.
 
 The list begins with the tasks that the user knows least (`Familiarity`: changed since they were
 read, not read, read), and ends with those that were marked but can't be approved with the set
@@ -37,6 +38,8 @@ from agentco_tui.screens.dialogs.approve_dialog import TaskQuestion, count_in_wo
 from agentco_tui.screens.header_footer import profile_name
 from agentco_tui.screens.key_app import REPEAT
 from agentco_tui.screens.sent_fields import sums_of
+
+# plain: our own words as SafeText; safe: cleans a foreign text.
 from agentco_tui.text import SafeText, plain, safe, signs
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.text_pane import BlankLine, FieldLine, Heading, PaneItem, Paragraph
@@ -165,6 +168,7 @@ class BatchQuestion(TaskQuestion):
         names = self.workspace.names
         yield Paragraph(self._labels[task.id])
         cost = "unknown" if task.cost is None else fmt.money(task.cost)
+        # Amounts among the task's further fields; the fields that hold no amount are not shown.
         other_sums, _ = sums_of(task)
         sums = [("cost", cost), *other_sums]
         parts: list[str] = [names.company(names.company_of(task)), names.agent(task.agent)]
@@ -253,7 +257,8 @@ class BatchQuestion(TaskQuestion):
         """Whether a digit and another key came together, the later of them at that time.
 
         The digits of a number may come together, from quick fingers or over a slow line. Together
-        with other keys they belong to text that was not typed here. The `y` always comes alone.
+        with other keys they belong to text that was not typed here. The `y` of a user who has read
+        the question comes alone.
         """
         if key == "backspace":
             return False

@@ -15,6 +15,8 @@ from textual.binding import Binding, BindingType
 
 from agentco_tui.screens.dialogs.base import Dialog
 from agentco_tui.screens.key_app import DetailPane
+
+# plain: our own words as SafeText, a text that is clean for a terminal.
 from agentco_tui.text import plain
 from agentco_tui.widgets.table.widget import RecordTable
 from agentco_tui.widgets.text_pane import CellLine

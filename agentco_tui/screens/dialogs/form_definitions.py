@@ -24,6 +24,8 @@ from agentco_tui.screens.dialogs.limit_form import set_limit
 from agentco_tui.screens.dialogs.save_form import save_list, save_screenshot
 from agentco_tui.screens.dialogs.shift_forms import hand_over, snooze
 from agentco_tui.screens.targets import completed
+
+# plain: our own words as SafeText; safe: cleans a foreign text.
 from agentco_tui.text import SafeText, plain, safe, signs
 from agentco_tui.widgets.text_pane import FieldLine, PaneItem
 

@@ -24,6 +24,8 @@ from textual.widgets import Input
 from textual.worker import Worker
 
 from agentco_tui.screens.dialogs.base import Dialog, Question, key_hint_cells
+
+# plain: our own words as SafeText, a text that is clean for a terminal.
 from agentco_tui.text import SafeText, plain, signs
 from agentco_tui.widgets.prompt import LineInput, WordSuggester
 from agentco_tui.widgets.status_line import StatusLine

@@ -36,6 +36,8 @@ from agentco_tui.screens.dialogs.form_dialog import (
 )
 from agentco_tui.screens.targets import completed
 from agentco_tui.system.atomic_write import AtomicWriteError, atomic_write
+
+# plain: our own words as SafeText; safe: cleans a foreign text.
 from agentco_tui.text import SafeText, plain, safe
 from agentco_tui.widgets.tones import Cell
 

@@ -22,6 +22,8 @@ from agentco_tui.keys.places import Place
 from agentco_tui.live.feeds import Pace, paces_of_screen, poll_interval
 from agentco_tui.model import format as fmt
 from agentco_tui.screens.dialogs.base import SearchableDialog
+
+# plain: our own words as SafeText, a text that is clean for a terminal.
 from agentco_tui.text import plain, signs
 from agentco_tui.widgets.text_pane import BlankLine, FieldLine, Heading, PaneItem, Paragraph
 from agentco_tui.widgets.tones import Cell, Tone

@@ -22,6 +22,8 @@ from agentco_tui.screens.cells import limit_agent_id, limit_refused
 from agentco_tui.screens.detail_pane import warning
 from agentco_tui.screens.dialogs.form_dialog import FormError, FormField, FormPlan, Values
 from agentco_tui.screens.dialogs.form_request import FormRequest
+
+# plain: our own words as SafeText; safe: cleans a foreign text.
 from agentco_tui.text import SafeText, plain, safe, signs
 from agentco_tui.widgets.text_pane import BlankLine, FieldLine, PaneItem, Paragraph
 from agentco_tui.widgets.tones import Tone

@@ -60,6 +60,8 @@ from agentco_tui.screens.header_footer import key_advice
 from agentco_tui.screens.navigation import Destination
 from agentco_tui.screens.task_lines import TaskLines
 from agentco_tui.screens.tasks_view import TasksView
+
+# plain: our own words as SafeText, a text that is clean for a terminal.
 from agentco_tui.text import SafeText, joined, plain, signs
 from agentco_tui.widgets.workers import start_worker
 

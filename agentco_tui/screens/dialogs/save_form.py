@@ -27,6 +27,8 @@ from agentco_tui.screens.dialogs.form_request import FILE_HINT, FormRequest, wri
 from agentco_tui.screens.header_footer import worst
 from agentco_tui.screens.plain_views import ActivityView
 from agentco_tui.system.background import in_slices
+
+# plain: our own words as SafeText, a text that is clean for a terminal.
 from agentco_tui.text import SafeText, plain, signs
 from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.workers import start_worker

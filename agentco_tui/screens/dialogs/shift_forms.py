@@ -32,6 +32,8 @@ from agentco_tui.screens.dialogs.since_dialog import read_changes
 from agentco_tui.screens.overview_panels import staff
 from agentco_tui.screens.overview_view import OverviewView
 from agentco_tui.screens.targets import completed
+
+# plain: our own words as SafeText; safe: cleans a foreign text.
 from agentco_tui.text import SafeText, clipboard_text, joined, plain, safe, signs
 
 LONGEST_SNOOZE: Final = 30 * 86_400.0
@@ -52,6 +54,7 @@ def snooze(request: FormRequest) -> FormPlan | SafeText:
     need = view.need()
     if need is None:
         return plain("put the cursor on a need to snooze it")
+    # outlook: forecasts of spending, which the words of a budget may mention.
     subject = words_of(need, workspace.names, workspace.outlook, workspace.clock.now()).what
 
     def parse(values: Values) -> Snooze:
@@ -128,6 +131,7 @@ async def handover_of(frame: BaseFrame, since: float) -> str:
         if need.snooze is None:
             needs.append(ChangeEvent(None, words, level=need.level))
         else:
+            # return_words: when the need comes back, and the note
             promised.append(ChangeEvent(None, words, need.snooze.return_words(now)))
     sections = [
         Section(
@@ -137,6 +141,7 @@ async def handover_of(frame: BaseFrame, since: float) -> str:
         Section(plain("Promised"), promised),
         *await read_changes(frame, since),
     ]
+    # The name of the company that the dashboard is limited to, or of all.
     scope = names.scope(workspace.poller.query.company)
     subject = joined([safe(workspace.profile, 60), scope], ", ")
     written = f"{fmt.moment(Moment(now), full=True)}, of {safe(workspace.origin, 100)}"
@@ -152,6 +157,7 @@ def _state_lines(dashboard: DashboardContext) -> list[SafeText]:
     critical = needs.levels[Level.CRITICAL]
     warning = needs.levels[Level.WARNING]
     oldest = ""
+    # queue: the tasks that wait for an approval.
     if needs.queue.oldest:
         oldest = f", the oldest {dashboard.cell_context.wait(needs.queue.oldest)}"
     agent_states = Counter(agent.state for agent in needs.of_scope(store.agents))

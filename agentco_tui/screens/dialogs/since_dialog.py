@@ -35,6 +35,8 @@ from agentco_tui.screens.cells import TONES, level_sign
 from agentco_tui.screens.dialogs.base import FullScreenDialog
 from agentco_tui.screens.key_app import DetailPane
 from agentco_tui.system.background import beside
+
+# plain: our own words as SafeText, a text that is clean for a terminal.
 from agentco_tui.text import plain
 from agentco_tui.widgets.text_pane import (
     BlankLine,

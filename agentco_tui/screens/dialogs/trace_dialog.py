@@ -31,6 +31,8 @@ from agentco_tui.screens.detail_pane import details
 from agentco_tui.screens.dialogs.base import FullScreenDialog, SearchableDialog, key_hint_cells
 from agentco_tui.screens.dialogs.help_screen import HelpScreen
 from agentco_tui.screens.key_app import DetailPane
+
+# plain: our own words as SafeText, a text that is clean for a terminal.
 from agentco_tui.text import Align, SafeText, cell_width, clip, escaped, fit, plain, signs
 from agentco_tui.widgets.text_pane import (
     BlankLine,

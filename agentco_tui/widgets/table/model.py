@@ -26,6 +26,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence, S
 from itertools import chain, filterfalse, islice
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
+# plain: our own words as SafeText, a text that is clean for a terminal.
 from agentco_tui.text import plain
 from agentco_tui.text.row_filter import MATCH_ALL, Filter
 from agentco_tui.widgets.table.layout import Column, R

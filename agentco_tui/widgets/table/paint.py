@@ -22,6 +22,7 @@ from rich.style import Style
 from textual.geometry import Region, Size
 from textual.strip import Strip
 
+# plain: our own words as SafeText, a text that is clean for a terminal.
 from agentco_tui.text import SafeText, cell_width, fit, plain, signs
 from agentco_tui.text.width import fit_ends
 from agentco_tui.textual_patches.registry import PARTIAL_PAINT
