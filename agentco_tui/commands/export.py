@@ -51,7 +51,7 @@ def run(arguments: Arguments, env: Mapping[str, str]) -> int:
 async def _exported(client: Client, arguments: Arguments) -> AsyncIterator[AsyncIterator[bytes]]:
     """Open the platform's export, and yield its chunks, with names if `--names` was given.
 
-    `format` is a format of the platform's export, csv unless the user chose another.
+    `format` is that of the platform's export; there is only csv.
     """
     store = Store()
     if arguments["names"]:
