@@ -85,7 +85,7 @@ class ReplayLines(FrameLines):
                 right.append(Pressable(plain(f"  {key}"), Tone.ACCENT, key=command.id))
                 right.append(Pressable(label, key=command.id))
         room = width - total_width(left) - SHORTEST_BAR
-        while total_width(right) > room:
+        while right and total_width(right) > room:
             del right[-2:]
         bar_width = max(3, width - total_width([*left, *right]) - 3)
         return [*left, *self._bar_cells(bar_width)], right

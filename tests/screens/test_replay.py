@@ -115,6 +115,18 @@ async def test_a_recording_replays_to_the_same_pictures(
     assert len(platform.requests) == before
 
 
+async def test_the_time_line_of_a_narrow_terminal_leaves_out_its_keys(
+    platform: EmbeddedPlatform, tmp_path: Path
+) -> None:
+    async with recording(platform, tmp_path) as (s, _):
+        await s.poll()
+    async with replay(platform, tmp_path) as s:
+        await s.pilot.resize_terminal(30, 20)
+        await s.sees("needs 40x12")
+        await s.pilot.resize_terminal(40, 20)
+        await s.sees("REPLAY")
+
+
 async def test_time_stands_still_runs_faster_and_goes_where_it_is_told(
     platform: EmbeddedPlatform, tmp_path: Path
 ) -> None:
