@@ -91,7 +91,9 @@ class FrameLines:
         self._is_footer_due |= with_footer
         if not self._is_due:
             self._is_due = True
-            self._frame.call_next(self.show_news)
+            # Not by way of the frame: while a dialog is open, Textual repaints everything whenever
+            # the screen below the dialog has dealt with a message.
+            self.header.call_next(self.show_news)
 
     # ---- what the footer shows
 
