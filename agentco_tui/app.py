@@ -39,9 +39,7 @@ from agentco_tui.screens.views import open_views_soon
 from agentco_tui.system.state_folder import Remembered
 from agentco_tui.terminal.background_color import is_background_light
 from agentco_tui.terminal.line_speed import SPEED
-
-# plain: our own words as SafeText; safe: cleans a foreign text.
-from agentco_tui.text import SafeText, plain, safe
+from agentco_tui.text import SafeText, clean_line, mark_safe
 from agentco_tui.textual_patches import compositor
 from agentco_tui.widgets import themes
 from agentco_tui.widgets.workers import start_worker
@@ -173,7 +171,9 @@ class DashboardApp(KeyApp):
     def _watch_recording(self) -> None:
         recorder = self.workspace.client.transport.recorder
         if recorder is not None:
-            self.notify(plain(f"recording to {safe(str(recorder.path), 200)}"), markup=False)
+            self.notify(
+                mark_safe(f"recording to {clean_line(str(recorder.path), 200)}"), markup=False
+            )
             # Reports when the recording can't be written, such as to a full disk.
             watch = RecordingWatch(recorder, self._frame.say)
             self.set_interval(1.0, watch.check, name="recording")

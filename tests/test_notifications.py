@@ -7,7 +7,7 @@ import re
 import pytest
 
 from agentco_tui.system.osc import multiplexer, notification, notification_form, title
-from agentco_tui.text import safe
+from agentco_tui.text import clean_line
 from tests.text.payloads import PAYLOADS
 
 WHOLE = re.compile(r"\x1b\](?:9|777|99|2);[^\x00-\x1f\x7f-\x9f]*\a")
@@ -36,7 +36,7 @@ def test_a_terminal_gets_the_one_that_it_knows(env: dict[str, str], form: str | 
 @pytest.mark.parametrize("env", [{}, {"STY": "1"}, {"TERM": "screen.xterm"}])
 def test_no_text_ends_a_sequence_or_begins_another(env: dict[str, str]) -> None:
     for text in (*PAYLOADS.values(), "4;1;50", "\u011b\u0107]52;c;x"):
-        shown = safe(text, 200)
+        shown = clean_line(text, 200)
         bare = notification(shown, shown, env).replace("\x1bP", "").replace("\x1b\\", "")
         assert WHOLE.sub("", bare) == ""
         assert not re.match(r"\x1b\]9;\d+;", bare)

@@ -5,8 +5,7 @@
 `services.reader`, never through the store, which may be older. Every conclusion rests on reads that
 began after the answer came or was given up on, and claims no more than they show. An `Attempt` is
 the journal's note of what is about to be sent; a `Check` is the result of one read; an `Outcome` is
-what became of the approval, as data. `safe` cleans a text of control characters (then it is a
-`SafeText`), `plain` declares one of our own to be clean.
+what became of the approval, as data.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ from agentco_tui.api.errors import Invalid, KeyRejected, NotFound, Sent
 from agentco_tui.live.feeds import FeedName, began_at
 from agentco_tui.live.insight import waits_for_person
 from agentco_tui.model import Activity, Moment, Receipt, Task, TaskState
-from agentco_tui.text import SafeText, plain, safe
+from agentco_tui.text import SafeText, clean_line, mark_safe
 
 SLOW_LIST: Final = 3.0
 """Seconds. If reading all tasks takes longer, they are not read to confirm a clear yes."""
@@ -95,7 +94,7 @@ class Approval(Write[Task]):
         status = attempt.details.get("status")
         self.status = None
         if isinstance(status, str):
-            self.status = safe(status)
+            self.status = clean_line(status)
         self.waited_at = seconds_of(attempt.time)
 
     # ---- before it is sent
@@ -108,7 +107,7 @@ class Approval(Write[Task]):
         """Read the pending list, and compare the task with what was shown."""
         shown = self.shown
         if shown.cut is not None:
-            return self.unsent(Reason.NOT_SHOWN_WHOLE, cause=plain(f"{shown.cut}"))
+            return self.unsent(Reason.NOT_SHOWN_WHOLE, cause=mark_safe(f"{shown.cut}"))
         is_first_read = self.attempt_id is None  # later, the last attempt is this one
         if is_first_read:
             self._earlier = self.services.earlier(Verb.APPROVE, self.subject)
@@ -172,13 +171,13 @@ class Approval(Write[Task]):
         store = self.services.store
         pending = store.pending.get(self.subject)
         if pending is None and self._store_lists_all_pending():
-            return plain("it left the list of pending tasks")
+            return mark_safe("it left the list of pending tasks")
         if pending is not None and differences(self.shown, pending):
-            return plain("it changed in the list of pending tasks")
+            return mark_safe("it changed in the list of pending tasks")
         in_all = store.tasks.get(self.subject)
         before = self._in_all_before
         if in_all is not None and before is not None and differences(before, in_all):
-            return plain("it changed in the list of all tasks")
+            return mark_safe("it changed in the list of all tasks")
         return None
 
     def _store_lists_all_pending(self) -> bool:
@@ -282,14 +281,14 @@ class Approval(Write[Task]):
                 observation = Observation.UNEXPECTED
             return replace(check, observation=observation, record=task)
         if in_all.observation is Observation.DONE:
-            return replace(check, why=plain("no list of the platform shows it"))
+            return replace(check, why=mark_safe("no list of the platform shows it"))
         error = in_all.error
         observation = Observation.UNEXPECTED
         if error is not None:
             # A platform that refuses this list shows no more than the pending list.
             is_refused = error.sent is Sent.NO and bool(error.status)
             observation = Observation.DONE if is_refused else Observation.FAILED
-        why = plain("the list of all tasks could not be read whole")
+        why = mark_safe("the list of all tasks could not be read whole")
         return replace(check, observation=observation, error=error, why=why)
 
     # ---- what became of it

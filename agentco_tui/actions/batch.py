@@ -3,8 +3,7 @@
 The tasks that are approved together are a set. `BatchApproval` runs one `Approval` for each of
 them: `post` sends one request to the platform (the remote service), `reconcile` reads until its
 outcome is known. The progress of each is a `Decision`, which the screens show. Tasks whose first
-reads begin together share them. `plain` declares a text of our own to be free of control characters
-(a `SafeText`).
+reads begin together share them.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from agentco_tui.api.errors import ApiError, KeyRejected, RateLimited
 from agentco_tui.model import Task
 from agentco_tui.model.format import duration
 from agentco_tui.system.background import sleep_unless
-from agentco_tui.text import SafeText, plain
+from agentco_tui.text import SafeText, mark_safe
 
 CONCURRENT: Final = 4  # approvals in flight at a time
 MOST_DOUBTS: Final = 3  # answers in a row that are not clear; then the set is stopped
@@ -96,7 +95,7 @@ class BatchApproval:
             self.hold.take_back()
             self.phase = BatchPhase.TAKEN_BACK
         elif self.phase is BatchPhase.RUNNING and self.stop_reason is None:
-            self.stop_reason = plain(reason)
+            self.stop_reason = mark_safe(reason)
             self._stopped.set()
 
     def pause_left(self) -> float:
@@ -123,7 +122,7 @@ class BatchApproval:
             (on_their_way, "on their way"),
             (steps[Step.WAITING], "waiting"),
         ]
-        return plain(", ".join(f"{count:,} {words}" for count, words in counts if count))
+        return mark_safe(", ".join(f"{count:,} {words}" for count, words in counts if count))
 
     @property
     def to_ask_again(self) -> tuple[Task, ...]:

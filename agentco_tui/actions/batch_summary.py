@@ -3,8 +3,7 @@
 Agents on the platform (the remote service) ask the user to approve their tasks; a set is the tasks
 that the user has marked to approve together. This module sorts the tasks for review, adds up their
 costs, names what is unusual about each, and excludes tasks that can't be approved together with the
-others. `safe` cleans a text of control characters (then it is a `SafeText`), `plain` declares one
-of our own to be clean.
+others.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from agentco_tui.live.insight import priority_rank, waiting_since, waits_for_per
 from agentco_tui.live.names import Names
 from agentco_tui.model import Money, Task, extra_fields
 from agentco_tui.model.format import money
-from agentco_tui.text import SafeText, plain, safe, signs
+from agentco_tui.text import SafeText, clean_line, mark_safe, signs
 
 USUAL_SHARE: Final = Decimal("0.75")
 """The share of a set that must agree on a value before the other values count as unusual."""
@@ -131,7 +130,7 @@ def split_by_type(tasks: Sequence[Task]) -> tuple[list[Task], list[Excluded]]:
             chosen.append(task)
             continue
         words = f"{_type_words(task_type)}, the set has {_type_words(usual)}: approve it by itself"
-        excluded.append(Excluded(task, plain(words)))
+        excluded.append(Excluded(task, mark_safe(words)))
     return chosen, excluded
 
 
@@ -156,7 +155,7 @@ def _first_text(fields: object, names: Sequence[str]) -> SafeText | None:
     for name in names:
         value = folded.get(name)
         if isinstance(value, str) and value.strip():
-            return safe(value.strip().casefold(), 60)
+            return clean_line(value.strip().casefold(), 60)
     return None
 
 
@@ -164,9 +163,9 @@ def _why_not_approvable(task: Task) -> SafeText | None:
     if task.unwritable is not None:
         return task.unwritable
     if task.cut is not None:
-        return plain(f"not all of it can be shown: {task.cut}")
+        return mark_safe(f"not all of it can be shown: {task.cut}")
     if not waits_for_person(task):
-        return plain(f"it doesn't wait for approval: {task.status or signs.missing}")
+        return mark_safe(f"it doesn't wait for approval: {task.status or signs.missing}")
     return None
 
 
@@ -188,7 +187,7 @@ def _unusual_values(tasks: Sequence[Task], names: Names) -> dict[str, list[SafeT
             continue
         for task_id, value in values.items():
             if value != usual:
-                unusual[task_id].append(plain(f"{aspect} {value}, most are {usual}"))
+                unusual[task_id].append(mark_safe(f"{aspect} {value}, most are {usual}"))
     for task_id, words in _unusual_costs(tasks).items():
         unusual[task_id].append(words)
     return unusual
@@ -204,7 +203,7 @@ def _unusual_costs(tasks: Sequence[Task]) -> dict[str, SafeText]:
     if threshold <= 0:
         return {}
     return {
-        task_id: plain(f"costs {money(cost)}, more than {EXPENSIVE} times the usual")
+        task_id: mark_safe(f"costs {money(cost)}, more than {EXPENSIVE} times the usual")
         for task_id, cost in costs.items()
         if cost.amount > threshold
     }

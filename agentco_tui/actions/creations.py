@@ -4,8 +4,7 @@ A write is one request that changes the platform, the remote service; `write_flo
 of these classes in turn. The store is what is known of the platform in memory. A new record has no
 id yet, so it is recognised by what it is: a similar record (`is_similar`: the same title, agent and
 company) that was not in the list before the attempt. The list is read before and after sending. If
-the answer is lost, the record is found that way, and no second one is made. `safe` cleans a text of
-control characters (then it is a `SafeText`), `plain` declares one of our own to be clean.
+the answer is lost, the record is found that way, and no second one is made.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from agentco_tui.actions.outcome import GOOD, KnownBy, Outcome, OutcomeKind, Rea
 from agentco_tui.actions.services import Services
 from agentco_tui.live.insight import waits_for_person
 from agentco_tui.model import Agent, Company, Listing, Receipt, Record, Ref, Task
-from agentco_tui.text import SafeText, plain, safe
+from agentco_tui.text import SafeText, clean_line, mark_safe
 
 T = TypeVar("T", Task, Company)
 
@@ -63,7 +62,7 @@ class Creation(ListedWrite[T], ABC):
         now = self.basis_records()
         for name in self._basis_before:
             if name not in now:
-                return plain(f"{name} is not listed any more")
+                return mark_safe(f"{name} is not listed any more")
         return None
 
     def recheck(self) -> Outcome | None:
@@ -122,7 +121,7 @@ class Creation(ListedWrite[T], ABC):
             return ListVerdict(Observation.DONE, (answered or new)[0])
         if self.known is None and similar:
             why = (
-                f"there is a similar one ({safe(similar[0].id)}), "
+                f"there is a similar one ({clean_line(similar[0].id)}), "
                 "which may be the new one or an older one: look at it"
             )
             return ListVerdict(Observation.UNEXPECTED, similar[0], why)
@@ -147,7 +146,7 @@ class TaskCreation(Creation[Task]):
 
     def __init__(self, services: Services, form: Mapping[str, str]) -> None:
         subject = subject_of(form["company_id"], form["title"], form["agent_id"])
-        super().__init__(services, Verb.CREATE_TASK, subject, safe(form["title"]))
+        super().__init__(services, Verb.CREATE_TASK, subject, clean_line(form["title"]))
         self.form = form
         self.fields = tuple(form)
         self.texts = tuple(form.values())
@@ -226,7 +225,7 @@ class CompanyCreation(Creation[Company]):
             self.company = Ref(id=source.id, name=source.name)
         name = form["name"]
         subject = subject_of(source_id, name)
-        super().__init__(services, verb, subject, safe(name))
+        super().__init__(services, verb, subject, clean_line(name))
         self.form = form
         self.fields = tuple(form)
         self.texts = tuple(form.values())

@@ -37,7 +37,7 @@ from agentco_tui.live.feeds import Clock, FeedName, began_at
 from agentco_tui.live.store import Change
 from agentco_tui.model import Moment, Ref, Task
 from agentco_tui.system.background import sleep_unless
-from agentco_tui.text import SafeText, safe
+from agentco_tui.text import SafeText, clean_line
 
 MOST_LEFT: Final = 4_096
 """Tasks that left the list for which `waited_at` is kept; the oldest are forgotten."""
@@ -298,7 +298,7 @@ def recorded_outcome(task: Task, settled: Settled) -> Outcome:
         title=task.title,
         resolution=_recorded_resolution(settled),
         attempt_id=settled.attempt,
-        recorded_sentence=safe(settled.sentence),
+        recorded_sentence=clean_line(settled.sentence),
     )
 
 
@@ -307,7 +307,7 @@ def _recorded_resolution(settled: Settled) -> Resolution | None:
         return None
     return Resolution(
         decision=TaskDecision(settled.decision),
-        decided_by=safe(settled.decided_by) if settled.decided_by else None,
+        decided_by=clean_line(settled.decided_by) if settled.decided_by else None,
         decided_at=Moment(settled.decided_at) if settled.decided_at is not None else None,
     )
 
@@ -316,7 +316,7 @@ def task_of(attempt: Attempt) -> Task:
     """Return the task of an approval, as far as the journal has it."""
     return Task(
         id=attempt.task or attempt.subject,
-        title=safe(attempt.title) or safe(attempt.subject),
+        title=clean_line(attempt.title) or clean_line(attempt.subject),
         agent=_ref_of(attempt.agent, attempt.agent_name),
         company=_ref_of(attempt.company, attempt.company_name),
     )
@@ -325,7 +325,7 @@ def task_of(attempt: Attempt) -> Task:
 def _ref_of(record_id: str | None, name: str | None) -> Ref | None:
     safe_name: SafeText | None = None
     if name:
-        safe_name = safe(name) or None
+        safe_name = clean_line(name) or None
     if not record_id and safe_name is None:
         return None
     return Ref(id=record_id, name=safe_name)

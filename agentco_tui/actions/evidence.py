@@ -3,8 +3,7 @@
 A write is one request that changes the platform (the remote service); reads before and after it
 show whether it took effect. A `Receipt` is the decoded 2xx answer to a write, which may still
 contain a no. `Sent.NO` of an error says that the request certainly had no effect. `write_flow` and
-its subclasses conclude outcomes from these types; nothing is read or sent here. `plain` declares a
-text of our own to be free of control characters (a `SafeText`).
+its subclasses conclude outcomes from these types; nothing is read or sent here.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ import msgspec
 
 from agentco_tui.api.errors import Answered, ApiError, KeyRejected, NotAllowed, Sent
 from agentco_tui.model import Receipt, Record, TaskState
-from agentco_tui.text import SafeText, plain
+from agentco_tui.text import SafeText, mark_safe
 
 R = TypeVar("R", bound=Record)
 
@@ -63,7 +62,7 @@ class WriteAnswer(msgspec.Struct, Generic[R], frozen=True, kw_only=True):
 
 
 NO_ANSWER: WriteAnswer[Any] = WriteAnswer(
-    kind=AnswerKind.LOST, message=plain("an earlier attempt ended without an answer")
+    kind=AnswerKind.LOST, message=mark_safe("an earlier attempt ended without an answer")
 )
 """The answer of a write that was not sent yet, or that an earlier run sent."""
 ENDED = frozenset({TaskState.REJECTED, TaskState.CANCELLED})

@@ -5,8 +5,7 @@ and `differences` must return nothing. The platform is the remote service that h
 fields are those of `Task` that the program knows. `Task.content` is a digest of all that the
 platform sent of the task, without volatile fields such as counters; `Task.extra` has the fields
 that the program does not know, as JSON. The differences are also what the user is shown if the task
-has changed. `safe` cleans a text of control characters (then it is a `SafeText`), `plain` declares
-one of our own to be clean.
+has changed.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from agentco_tui.model import format as fmt
 from agentco_tui.reading.content import without_volatile
 from agentco_tui.reading.field_names import fold
 from agentco_tui.reading.unknown_fields import CUT
-from agentco_tui.text import SafeText, escaped, plain, safe, signs
+from agentco_tui.text import SafeText, clean_line, escaped, mark_safe, signs
 
 _EXCERPT = 200  # characters that are shown of a text that changed
 _CONTEXT = 40  # characters of an excerpt before the first that differs
@@ -41,7 +40,7 @@ class Difference(msgspec.Struct, frozen=True):
     @property
     def sentence(self) -> SafeText:
         """The difference in words, such as: priority was “high”, is “urgent”."""
-        return plain(f"{self.field} was “{self.was}”, is “{self.is_}”")
+        return mark_safe(f"{self.field} was “{self.was}”, is “{self.is_}”")
 
 
 def differences(shown: Task, now: Task) -> tuple[Difference, ...]:
@@ -62,11 +61,11 @@ def differences(shown: Task, now: Task) -> tuple[Difference, ...]:
         known_names = {fold(name) for name in by_field}
         for name, was, is_ in _changed_leaves(_unknown_fields(shown), _unknown_fields(now)):
             if fold(name) not in known_names:
-                label = safe(name)
+                label = clean_line(name)
                 by_field.setdefault(label, Difference(label, *_both_excerpts(was, is_)))
     if not by_field and shown.content != now.content:
-        label = plain("a part that is not shown here")
-        by_field[label] = Difference(label, plain("as read"), plain("changed"))
+        label = mark_safe("a part that is not shown here")
+        by_field[label] = Difference(label, mark_safe("as read"), mark_safe("changed"))
     return tuple(by_field.values())
 
 
@@ -218,9 +217,9 @@ def _both_excerpts(was: str, is_: str) -> tuple[SafeText, SafeText]:
         start = max(0, shared_length - _CONTEXT)
     old = _excerpt_from(was, start)
     new = _excerpt_from(is_, start)
-    if safe(old) == safe(new):
+    if clean_line(old) == clean_line(new):
         return escaped(old), escaped(new)
-    return safe(old), safe(new)
+    return clean_line(old), clean_line(new)
 
 
 def _shared_length(one: str, other: str) -> int:

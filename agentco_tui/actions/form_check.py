@@ -2,8 +2,7 @@
 
 The forms create a task or a company on the platform, the remote service, or clone a company; keys
 are the names of the request's fields. The platform states no bounds, so only what no platform can
-want is refused here; the rest is the platform's to refuse. `plain` declares a text of our own to be
-free of control characters (a `SafeText`).
+want is refused here; the rest is the platform's to refuse.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Final
 
-from agentco_tui.text import SafeText, is_blank, plain
+from agentco_tui.text import SafeText, is_blank, mark_safe
 
 LONGEST: Final = 10_000  # characters of a field
 NEEDED: Final = {
@@ -37,9 +36,9 @@ def check_form(values: Mapping[str, str]) -> dict[str, SafeText]:
         may_have_lines = field == "mission"  # of a company: a text of several lines
         one_line = text.translate(_LINE_BREAKS) if may_have_lines else text
         if field in NEEDED and is_blank(text):
-            problems[field] = plain(NEEDED[field])
+            problems[field] = mark_safe(NEEDED[field])
         elif len(text) > LONGEST:
-            problems[field] = plain(f"no more than {LONGEST:,} characters")
+            problems[field] = mark_safe(f"no more than {LONGEST:,} characters")
         elif not _INVISIBLE_CATEGORIES.isdisjoint(map(unicodedata.category, one_line)):
-            problems[field] = plain("plain text only: it holds a character that can't be seen")
+            problems[field] = mark_safe("plain text only: it holds a character that can't be seen")
     return problems

@@ -3,8 +3,7 @@
 A `Section` is a heading with notes and events (`ChangeEvent`); its `none` is what is written if it
 has no events. The journal notes what this machine sent to change the platform, the remote service
 (`Attempt`), and its outcome (`Settled`); `Earlier` is both of one attempt. The platform's texts are
-written as Markdown code, so that they stay mere text, whichever program renders it. `safe` cleans a
-text of control characters (then it is a `SafeText`), `plain` declares one of our own to be clean.
+written as Markdown code, so that they stay mere text, whichever program renders it.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from agentco_tui.actions.outcome import GOOD
 from agentco_tui.history.changes_since import ChangeEvent, Section
 from agentco_tui.live.insight import Level
 from agentco_tui.model import format as fmt
-from agentco_tui.text import SafeText, clip, plain, safe, signs
+from agentco_tui.text import SafeText, clean_line, clip, mark_safe, signs
 
 MOST_LINES: Final = 25  # of one section; further ones are counted
 LONGEST: Final = 240  # cells of one text
@@ -30,7 +29,7 @@ def as_code(text: str) -> str:
     >>> as_code("# Pay *Bob* `now` at www.evil.example")
     "`# Pay *Bob* 'now' at www.evil.example`"
     """
-    words = " ".join(clip(safe(text, LONGEST), LONGEST).replace("`", "'").split())
+    words = " ".join(clip(clean_line(text, LONGEST), LONGEST).replace("`", "'").split())
     return f"`{words}`" if words else ""
 
 
@@ -79,9 +78,13 @@ def sent_from_here(journal: Iterable[Earlier], since: float, skew: float) -> dic
         if at < since:
             continue
         outcome = settled.outcome if settled is not None else "not known yet"
-        text = f"{safe(attempt.verb, 40)} {safe(attempt.title, LONGEST)}: {safe(outcome)}"
+        verb = clean_line(attempt.verb, 40)
+        title = clean_line(attempt.title, LONGEST)
+        text = f"{verb} {title}: {clean_line(outcome)}"
         level = Level.OK if outcome in GOOD else Level.WARNING
-        event = ChangeEvent(at, plain(text), plain("from here"), level, _screen_and_row(attempt))
+        event = ChangeEvent(
+            at, mark_safe(text), mark_safe("from here"), level, _screen_and_row(attempt)
+        )
         events[attempt.task or attempt.attempt] = event
     return events
 

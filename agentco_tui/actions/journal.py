@@ -42,7 +42,7 @@ from agentco_tui.actions.journal_lines import (
 from agentco_tui.actions.writer_lock import WriterLock, is_alive
 from agentco_tui.api.origin import platform_of
 from agentco_tui.model.format import stamp
-from agentco_tui.text import SafeText, safe
+from agentco_tui.text import SafeText, clean_line
 
 REMEMBERED: Final = 4_096  # subjects whose last attempt is kept in memory
 CLOSING_PATIENCE: Final = 0.2
@@ -363,9 +363,9 @@ class Journal:
                 raise InFlight(self._in_flight_sentence(other))
             if not is_same_platform:
                 raise InFlight(
-                    f"the same was tried at {safe(other.origin, 200)}, which may be the same "
+                    f"the same was tried at {clean_line(other.origin, 200)}, which may be the same "
                     "platform, and it is not known what became of it: start there once "
-                    f"(profile {safe(other.profile, 60)}), which finds out"
+                    f"(profile {clean_line(other.profile, 60)}), which finds out"
                 )
             left = left or other
         return left
@@ -374,7 +374,7 @@ class Journal:
         who = "another dashboard on this machine"
         if other.attempt in self._here:
             who = "this dashboard"
-        what = f"doing this ({safe(other.verb)})"
+        what = f"doing this ({clean_line(other.verb)})"
         if other.verb == "approve":
             what = "approving this task"
         return f"{who} is {what} right now"

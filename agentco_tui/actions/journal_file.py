@@ -28,7 +28,7 @@ from agentco_tui.actions.journal_errors import (
 )
 from agentco_tui.actions.journal_lines import LONGEST_LINE, Entry, from_line, read_lines
 from agentco_tui.actions.writer_lock import is_same_file, try_lock
-from agentco_tui.text import safe
+from agentco_tui.text import clean_line
 
 LOCK_PATIENCE: Final = 3.0  # seconds to wait for another process that is writing a line
 _LOCK_PAUSE: Final = 0.005  # seconds between two tries
@@ -46,7 +46,7 @@ class JournalFile:
     def __init__(self, path: Path, *, follow_links: bool = True) -> None:
         self.path = path
         self.lock_path = path.with_suffix(".lock")
-        self._name = f"the journal {safe(str(path), 200)}"
+        self._name = f"the journal {clean_line(str(path), 200)}"
         self.read_to = 0  # the offset up to which the file was read
         self._tail = (0, b"")  # the offset and content of the last bytes before that
         self._digest = RunningDigest()  # of all that was read

@@ -2,8 +2,7 @@
 
 `LimitChange` is the `Write` for limits (see write_flow.py, which calls its methods in turn): a
 request that changes the platform, the remote service that runs the agents. The store is what is
-known of the platform in memory. `subject` is the agent's id. `safe` cleans a text of control
-characters (then it is a `SafeText`), `plain` declares one of our own to be clean.
+known of the platform in memory. `subject` is the agent's id.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from agentco_tui.actions.services import Services
 from agentco_tui.live.fetch import of_all_companies
 from agentco_tui.model import Budget, Listing, Receipt, Record, Ref
 from agentco_tui.reading.identity import refusal
-from agentco_tui.text import SafeText, plain, safe
+from agentco_tui.text import SafeText, clean_line, mark_safe
 
 
 class LimitChange(ListedWrite[Budget]):
@@ -47,7 +46,7 @@ class LimitChange(ListedWrite[Budget]):
         company: Ref | None = None,
     ) -> None:
         agent_id = agent.id or ""
-        title = agent.name or safe(agent_id)
+        title = agent.name or clean_line(agent_id)
         super().__init__(services, Verb.SET_LIMIT, agent_id, title)
         self.agent = agent
         self.company = company
@@ -91,9 +90,9 @@ class LimitChange(ListedWrite[Budget]):
         """Compare the limit as the store has it now with what it had when the read began."""
         now = self.collection.get(self.subject)
         if self._in_store is not None and now is None:
-            return plain("the agent left the list of budgets")
+            return mark_safe("the agent left the list of budgets")
         if now is not None and _comparable_limit(now) != _comparable_limit(self._in_store):
-            return plain("the limit changed in the list of budgets")
+            return mark_safe("the limit changed in the list of budgets")
         return None
 
     def compare_with_shown(self, listing: Listing[Budget] | None) -> Mapping[str, Any] | Outcome:

@@ -1,7 +1,4 @@
-"""Monthly spending limits of agents as text: checked when typed, written as they are shown.
-
-`plain` declares a text of our own to be free of control characters (a `SafeText`).
-"""
+"""Monthly spending limits of agents as text: checked when typed, written as they are shown."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ from typing import Final
 
 from agentco_tui.model import Budget
 from agentco_tui.model.format import money
-from agentco_tui.text import SafeText, plain, signs
+from agentco_tui.text import SafeText, mark_safe, signs
 
 WHOLE_DIGITS: Final = 12  # most digits before the point
 DECIMALS: Final = 6  # most digits after it
@@ -26,10 +23,10 @@ def check_limit(text: str) -> Decimal | SafeText:
     """
     typed = text.strip()
     if not _NUMBER.fullmatch(typed):
-        return plain("digits and a point only, without commas, as in 1250.50")
+        return mark_safe("digits and a point only, without commas, as in 1250.50")
     whole, _, decimals = typed.partition(".")
     if len(whole.lstrip("0")) > WHOLE_DIGITS or len(decimals.rstrip("0")) > DECIMALS:
-        return plain(f"no more than {WHOLE_DIGITS} digits, and {DECIMALS} after the point")
+        return mark_safe(f"no more than {WHOLE_DIGITS} digits, and {DECIMALS} after the point")
     return Decimal(typed)
 
 
@@ -38,5 +35,5 @@ def limit_words(budget: Budget | None) -> SafeText:
     if budget is None:
         return signs.missing
     if budget.unlimited:
-        return plain("no limit")
+        return mark_safe("no limit")
     return money(budget.limit, exact=True)

@@ -4,7 +4,6 @@ Creating tasks and companies, cloning and setting limits are such writes: the li
 then the request is sent, then the list is read until it shows the effect (`write_flow.Write`). The
 platform is the remote service that they change; the store is what is known of it in memory. A
 `Listing` is one answer with records. The journal notes each attempt before it is sent (`Attempt`).
-`plain` declares a text of our own to be free of control characters (a `SafeText`).
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from agentco_tui.actions.write_flow import Write
 from agentco_tui.api.errors import ApiError, KeyRejected, NotAllowed, Sent
 from agentco_tui.live.store import Collection
 from agentco_tui.model import Listing, Record, Ref
-from agentco_tui.text import plain
+from agentco_tui.text import mark_safe
 
 R = TypeVar("R", bound=Record)
 
@@ -90,7 +89,7 @@ class ListedWrite(Write[R], ABC):
             observation=judgement.observation,
             began=began,
             record=cast("R | None", judgement.record),
-            why=plain(judgement.why) if judgement.why else None,
+            why=mark_safe(judgement.why) if judgement.why else None,
         )
 
     def update_store(self, outcome: Outcome) -> None:

@@ -3,8 +3,7 @@
 An `Outcome` is what became of one write, a request that changes the platform (the remote service),
 such as an approval; its `Reason` selects the sentence. No program code reads these sentences;
 whatever depends on an outcome uses its fields. A sentence says "approved" only if a read, or the
-platform's clear yes, shows it. `safe` cleans a text of control characters (then it is a
-`SafeText`), `plain` declares one of our own to be clean.
+platform's clear yes, shows it.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from agentco_tui.actions.outcome import KnownBy, Outcome, Reason, Verb
 from agentco_tui.actions.read_age import MOST_READS, OLDEST_READ
 from agentco_tui.model import Budget, Moment, Task
 from agentco_tui.model import format as fmt
-from agentco_tui.text import SafeText, plain, safe
+from agentco_tui.text import SafeText, clean_line, mark_safe
 
 MOST_DIFFERENCES: Final = 4
 """Changed fields named in a sentence; the question that is asked again shows all of them."""
@@ -172,7 +171,7 @@ def outcome_sentence(outcome: Outcome) -> SafeText:
         if outcome.resumed.age is not None:
             when = f" of {fmt.ago(outcome.resumed.age)}"
         sentence = f"the attempt{when} that was left unsettled: {sentence}"
-    return plain(sentence)
+    return mark_safe(sentence)
 
 
 def sentence_with_platform_words(outcome: Outcome) -> SafeText:
@@ -181,7 +180,7 @@ def sentence_with_platform_words(outcome: Outcome) -> SafeText:
     message = outcome.platform_words
     if not message or message in sentence:
         return sentence
-    return plain(f"{sentence} (platform: {message})")
+    return mark_safe(f"{sentence} (platform: {message})")
 
 
 def kind_and_sentence(outcome: Outcome) -> SafeText:
@@ -189,7 +188,7 @@ def kind_and_sentence(outcome: Outcome) -> SafeText:
     sentence = sentence_with_platform_words(outcome)
     if outcome.reason in STATES_KIND:
         return sentence
-    return plain(f"{outcome.kind}: {sentence}")
+    return mark_safe(f"{outcome.kind}: {sentence}")
 
 
 def approved_later(outcome: Outcome) -> SafeText:
@@ -200,7 +199,7 @@ def approved_later(outcome: Outcome) -> SafeText:
     resolution = outcome.resolution
     decided_at = resolution.decided_at if resolution is not None else None
     moment = decided_at or Moment(_outcome_time(outcome))
-    return plain(f"approved after all, at {fmt.clock(moment, moment.at)}")
+    return mark_safe(f"approved after all, at {fmt.clock(moment, moment.at)}")
 
 
 # ---- the phrases in braces
@@ -252,7 +251,7 @@ def _effect_words(outcome: Outcome) -> str:
         return f"the monthly limit is {outcome.limit:f} now"
     if outcome.record is None:
         return "created"
-    return f"created: {safe(outcome.record.id)}"
+    return f"created: {clean_line(outcome.record.id)}"
 
 
 def _difference_words(outcome: Outcome) -> str:
@@ -272,7 +271,7 @@ def _limit_now(outcome: Outcome) -> str:
 def _record_id(outcome: Outcome) -> str:
     if outcome.record is None:
         return ""
-    return safe(outcome.record.id)
+    return clean_line(outcome.record.id)
 
 
 def _refusal_prefix(outcome: Outcome) -> str:

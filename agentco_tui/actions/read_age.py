@@ -4,8 +4,7 @@ A write is a request that changes the platform (the remote service), such as an 
 the record it is about is read again, and the journal (a file on disk) notes it. A yes applies to
 what is there now. Between the read that was compared with what the user saw and the moment in which
 the request leaves lie the lock of the journal, the disk, the connection, and whatever else stops
-the process. What was read before all that may not be so any more. `plain` declares a text of our
-own to be free of control characters (a `SafeText`).
+the process. What was read before all that may not be so any more.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from __future__ import annotations
 from typing import Final
 
 from agentco_tui.live.feeds import Clock
-from agentco_tui.text import SafeText, plain
+from agentco_tui.text import SafeText, mark_safe
 
 OLDEST_READ: Final = 1.0
 """Seconds from the beginning of the read to the first byte of the write. Reading, writing it down
@@ -32,4 +31,4 @@ def why_too_old(clock: Clock, read_began: float) -> SafeText | None:
     age = clock.monotonic() - read_began
     if age <= OLDEST_READ:
         return None
-    return plain(f"{age:.1f} s have passed since it was read, more than {OLDEST_READ:g} s")
+    return mark_safe(f"{age:.1f} s have passed since it was read, more than {OLDEST_READ:g} s")

@@ -5,7 +5,6 @@ that is, to each request that changes the platform, the remote service. `Poller`
 platform's lists into the store, what is known of it in memory. A task is what an agent wants to do;
 it waits for a decision, the user's yes or no. A set is several tasks approved with one yes. The
 journal is a file in which each attempt is noted before it is sent; an `Attempt` is such a note.
-`plain` declares a text of our own to be free of control characters (a `SafeText`).
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from agentco_tui.actions.task_reader import TaskReader
 from agentco_tui.api.client import Client
 from agentco_tui.api.errors import NotAllowed
 from agentco_tui.live.poller import Poller
-from agentco_tui.text import SafeText, plain
+from agentco_tui.text import SafeText, mark_safe
 
 R = TypeVar("R")
 
@@ -80,7 +79,7 @@ class Permissions:
         words = ""
         if error.platform_message:
             words = f": {error.platform_message}"
-        self.missing[verb] = plain(
+        self.missing[verb] = mark_safe(
             f"this key may not {verb} (403{words}); ask its owner for the permission"
         )
         self.on_change()

@@ -4,8 +4,7 @@ A decision is the user's approval of a task. Before and after each, the platform
 service) is read through `TaskReader`, with requests of its own that wait for no poll. The store is
 what the screen shows of the platform; a feed is one list of it that `Poller` polls. Concurrent
 decisions share reads (`SingleFlight`). Where the screen shows the same company, what was read also
-goes into the store, so that the screen shows what the decision was based on. `plain` declares a
-text of our own to be free of control characters (a `SafeText`).
+goes into the store, so that the screen shows what the decision was based on.
 """
 
 from __future__ import annotations
@@ -27,17 +26,17 @@ from agentco_tui.live.insight import waits_for_person
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.single_flight import SingleFlight
 from agentco_tui.model import Activity, Listing, Task
-from agentco_tui.text import SafeText, plain
+from agentco_tui.text import SafeText, mark_safe
 
 log = logging.getLogger(__name__)
 
 ACTIVITY_LIMIT: Final = 200  # entries of the log read to find out who decided a task
 _NO_LIST: Final = frozenset({"", "null", "{}"})
 """Shapes of answers without a list: sent for an empty list, and by a proxy that lost the answer."""
-_INCOMPLETE_LIST: Final = plain(
+_INCOMPLETE_LIST: Final = mark_safe(
     "the platform's list of pending tasks came only in part, and it isn't in that part"
 )
-_BLANK_ANSWER: Final = plain(
+_BLANK_ANSWER: Final = mark_safe(
     "the platform answered with nothing where its list of pending tasks was due"
 )
 
@@ -130,7 +129,7 @@ class TaskReader:
         except Exception as error:
             # A bug in reading must not pass for knowledge: nothing is concluded from it.
             log.exception("reading the list of tasks failed")
-            words = plain(f"the list can't be read, by a fault here ({type(error).__name__})")
+            words = mark_safe(f"the list can't be read, by a fault here ({type(error).__name__})")
             return TaskList(began=began, error=Unreadable(words, path="/api/tasks"))
         if update is not None and self.is_shown(feed, company):
             # Put it into the store in place of what polls that began earlier would bring.

@@ -10,8 +10,7 @@ more than what was read. What differs between the writes is in the subclasses of
 
 An `Attempt` is the journal's entry before a write is sent, `Settled` the one about its outcome; a
 `Receipt` is a decoded 2xx answer; a `Check` is what one read shows, and its `Observation` says
-whether that is the write's effect. `safe` cleans a text of control characters (then it is a
-`SafeText`), `plain` declares one of our own to be clean.
+whether that is the write's effect.
 """
 
 from __future__ import annotations
@@ -63,7 +62,7 @@ from agentco_tui.model import Receipt, Record, Ref, Verdict
 from agentco_tui.reading.field_names import fold
 from agentco_tui.reading.identity import refusal
 from agentco_tui.reading.values.status_word import task_state
-from agentco_tui.text import SafeText, joined, plain, safe
+from agentco_tui.text import SafeText, clean_line, joined, mark_safe
 
 log = logging.getLogger(__name__)
 
@@ -242,7 +241,7 @@ class Write(ABC, Generic[R]):
         except JournalError as error:
             return self.unsent(Reason.NO_JOURNAL, cause=error.sentence, is_writing_off=True)
         except InFlight as other:
-            return self.unsent(Reason.IN_FLIGHT, cause=plain(str(other)))
+            return self.unsent(Reason.IN_FLIGHT, cause=mark_safe(str(other)))
         except Unsettled as left:
             self.resume(left.attempt)
             return None
@@ -299,7 +298,7 @@ class Write(ABC, Generic[R]):
             if not isinstance(self.answer.error, Withheld):
                 return None
             reason = self.answer.error.sentence
-        reason = reason or plain("it was read too long ago")
+        reason = reason or mark_safe("it was read too long ago")
         error = Withheld(reason, method="POST")
         return self.unsent(Reason.ALWAYS_STALE, cause=reason, error=error)
 
@@ -331,7 +330,7 @@ class Write(ABC, Generic[R]):
         self.is_sent = True
         self.verb = Verb(attempt.verb)
         self.subject = attempt.subject
-        self.title = safe(attempt.title) or self.title
+        self.title = clean_line(attempt.title) or self.title
         self.restore_attempt(attempt)
         return self
 
@@ -352,7 +351,7 @@ class Write(ABC, Generic[R]):
             # Whatever failed here may have failed after the platform acted.
             log.exception("a write failed in an unforeseen way")
             fault = f"a fault of this program ({type(error).__name__}) lost the answer"
-            return WriteAnswer(kind=AnswerKind.LOST, message=plain(fault))
+            return WriteAnswer(kind=AnswerKind.LOST, message=mark_safe(fault))
         return self._answer_of(receipt)
 
     def _answer_of(self, receipt: Receipt[R]) -> WriteAnswer[R]:
@@ -360,15 +359,15 @@ class Write(ABC, Generic[R]):
         words = self.without_echo(receipt.message)
         status = receipt.status_word
         if receipt.verdict is Verdict.NO:
-            message = words or plain("the platform said no, without a reason")
+            message = words or mark_safe("the platform said no, without a reason")
             return WriteAnswer(
                 kind=AnswerKind.NO, message=message, platform_words=words, receipt=receipt
             )
         if status is not None and task_state(status) in ENDED:
             sentence = f"the platform answered “{status}”"
-            message = plain(f"{sentence}: {words}" if words else sentence)
+            message = mark_safe(f"{sentence}: {words}" if words else sentence)
             return WriteAnswer(kind=AnswerKind.NO, message=message, receipt=receipt)
-        message = words or plain("the platform said yes")
+        message = words or mark_safe("the platform said yes")
         return WriteAnswer(
             kind=AnswerKind.YES, message=message, platform_words=words, receipt=receipt
         )
@@ -631,9 +630,9 @@ def sort_messages(
             (field_by_name[name] for name in reversed(names) if name in field_by_name), None
         )
         if field is None:
-            others.append(plain(f"{path}: {message}") if path else message)
+            others.append(mark_safe(f"{path}: {message}") if path else message)
         elif field in by_field:
-            by_field[field] = plain(f"{by_field[field]}; {message}")
+            by_field[field] = mark_safe(f"{by_field[field]}; {message}")
         else:
             by_field[field] = message
     return by_field, tuple(others)

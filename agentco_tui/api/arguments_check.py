@@ -3,7 +3,7 @@
 The client sends requests to the platform, a remote service. Each function returns the argument, or
 raises an error: WrongArgumentType (a TypeError) for a wrong type, WrongArgument (a ValueError) for
 a value that can't be used. Both name the argument, and neither repeats its value, which could be a
-secret. `plain` declares a text of our own to be free of control characters (a `SafeText`).
+secret.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from decimal import Decimal
 from typing import Final
 
 from agentco_tui.api.errors import WrongArgument, WrongArgumentType
-from agentco_tui.text import plain
+from agentco_tui.text import mark_safe
 
 LONGEST_ID: Final = 2_000
 """Characters of the longest id."""
@@ -31,7 +31,7 @@ _ATTEMPT: Final = re.compile(r"[!-~]+")
 def check_type(value: object, kind: type | tuple[type, ...], name: str, words: str) -> None:
     """Raise WrongArgumentType unless `value` is of that type; `words` name the type."""
     if not isinstance(value, kind):
-        raise WrongArgumentType(plain(f"{name} must be {words}, not {type(value).__name__}"))
+        raise WrongArgumentType(mark_safe(f"{name} must be {words}, not {type(value).__name__}"))
 
 
 def check_text(value: object, name: str) -> str:
@@ -40,7 +40,7 @@ def check_text(value: object, name: str) -> str:
     assert isinstance(value, str)
     if not value or value.isspace():
         fault = "blank" if value else "empty"
-        raise WrongArgument(plain(f"{name} is {fault}"))
+        raise WrongArgument(mark_safe(f"{name} is {fault}"))
     _check_encodable(value, name)
     return value
 
@@ -63,9 +63,9 @@ def check_id(value: object, name: str) -> str:
     """
     identifier = check_text(value, name)
     if len(identifier) > LONGEST_ID:
-        raise WrongArgument(plain(f"{name} is longer than {LONGEST_ID:,} characters"))
+        raise WrongArgument(mark_safe(f"{name} is longer than {LONGEST_ID:,} characters"))
     if _CONTROL.search(identifier):
-        raise WrongArgument(plain(f"{name} holds a control character: no platform's id does"))
+        raise WrongArgument(mark_safe(f"{name} holds a control character: no platform's id does"))
     return identifier
 
 
@@ -80,9 +80,11 @@ def check_attempt_id(value: object) -> str | None:
         return None
     attempt = check_text(value, "attempt_id")
     if len(attempt) > LONGEST_ATTEMPT_ID:
-        raise WrongArgument(plain(f"attempt_id is longer than {LONGEST_ATTEMPT_ID} characters"))
+        raise WrongArgument(mark_safe(f"attempt_id is longer than {LONGEST_ATTEMPT_ID} characters"))
     if not _ATTEMPT.fullmatch(attempt):
-        raise WrongArgument(plain("attempt_id must be one word of ASCII letters, digits and signs"))
+        raise WrongArgument(
+            mark_safe("attempt_id must be one word of ASCII letters, digits and signs")
+        )
     return attempt
 
 
@@ -90,7 +92,7 @@ def check_callable(value: object, name: str) -> None:
     """Raise WrongArgumentType unless `value` is None or can be called."""
     if value is not None and not callable(value):
         words = f"{name} must be a function or None, not {type(value).__name__}"
-        raise WrongArgumentType(plain(words))
+        raise WrongArgumentType(mark_safe(words))
 
 
 def check_count(value: object, name: str) -> int | None:
@@ -98,11 +100,11 @@ def check_count(value: object, name: str) -> int | None:
     if value is None:
         return None
     if isinstance(value, bool):
-        raise WrongArgumentType(plain(f"{name} must be an int or None, not bool"))
+        raise WrongArgumentType(mark_safe(f"{name} must be an int or None, not bool"))
     check_type(value, int, name, "an int or None")
     assert isinstance(value, int)
     if value < 1:
-        raise WrongArgument(plain(f"{name} must be at least 1"))
+        raise WrongArgument(mark_safe(f"{name} must be at least 1"))
     return value
 
 
@@ -114,7 +116,7 @@ def check_days(from_date: object, to_date: object) -> tuple[date | None, date | 
     first = _to_day(from_date)
     last = _to_day(to_date)
     if first is not None and last is not None and first > last:
-        raise WrongArgument(plain("from_date is later than to_date"))
+        raise WrongArgument(mark_safe("from_date is later than to_date"))
     return first, last
 
 
@@ -124,19 +126,19 @@ def check_limit(value: object, name: str) -> Decimal:
     It must be finite, not negative, and have at most MOST_DIGITS digits on each side of the point.
     """
     if isinstance(value, bool):
-        raise WrongArgumentType(plain(f"{name} must be a Decimal or an int, not bool"))
+        raise WrongArgumentType(mark_safe(f"{name} must be a Decimal or an int, not bool"))
     check_type(value, (Decimal, int), name, "a Decimal or an int")
     assert isinstance(value, Decimal | int)
     if isinstance(value, int) and abs(value) >= 10**MOST_DIGITS:
-        raise WrongArgument(plain(f"{name} is too large"))
+        raise WrongArgument(mark_safe(f"{name} is too large"))
     amount = Decimal(value)
     if not amount.is_finite():
-        raise WrongArgument(plain(f"{name} is no usable number: it is not finite"))
+        raise WrongArgument(mark_safe(f"{name} is no usable number: it is not finite"))
     if amount < 0:
-        raise WrongArgument(plain(f"{name} is negative"))
+        raise WrongArgument(mark_safe(f"{name} is negative"))
     # A short text such as 1e999999 may mean a number of a million digits.
     if amount.adjusted() >= MOST_DIGITS or int(amount.as_tuple().exponent) < -MOST_DIGITS:
-        raise WrongArgument(plain(f"{name} has more than {MOST_DIGITS} digits"))
+        raise WrongArgument(mark_safe(f"{name} has more than {MOST_DIGITS} digits"))
     return amount.copy_abs()  # 0 in place of -0
 
 
@@ -151,4 +153,4 @@ def _to_day(value: object) -> date | None:
 def _check_encodable(text: str, name: str) -> None:
     """Raise WrongArgument for a text that cannot be encoded as UTF-8."""
     if _SURROGATE.search(text):
-        raise WrongArgument(plain(f"{name} holds a character that cannot be sent"))
+        raise WrongArgument(mark_safe(f"{name} holds a character that cannot be sent"))

@@ -26,9 +26,7 @@ from agentco_tui.api import errors
 from agentco_tui.api.errors import ApiError, Sent
 from agentco_tui.api.header_times import requested_wait
 from agentco_tui.reading.error_body import ErrorBody, read_error
-
-# plain: our own words as SafeText; safe: cleans a foreign text.
-from agentco_tui.text import SafeText, plain, safe
+from agentco_tui.text import SafeText, clean_line, mark_safe
 from agentco_tui.text.patterns import lazy_pattern
 
 DEFAULT_KEY_SOURCE: Final = "AGENTCO_API_KEY, or the profile's api_key_command"
@@ -159,11 +157,11 @@ def error_for(
     if info.is_write and outcome is Sent.UNKNOWN:
         sentence += "; it may have been applied all the same: look before doing it again"
     return error_class(
-        plain(_DOUBT.sub(r"\1", sentence)),
-        once_reached=plain(_DOUBT.sub(r"\2", sentence)),
+        mark_safe(_DOUBT.sub(r"\1", sentence)),
+        once_reached=mark_safe(_DOUBT.sub(r"\2", sentence)),
         reached=info.is_reached,
         method=info.method,
-        path=safe(info.path, 300),
+        path=clean_line(info.path, 300),
         sent=outcome,
         status=status,
         retry_after=retry_after,
@@ -249,8 +247,9 @@ def _redirect_sentence(info: RequestInfo, status: int, location: str) -> str:
         host = urlsplit(location[:_LONGEST_LOCATION]).hostname
         if host and host != urlsplit(f"//{info.host}").hostname:
             return (
-                f"the address redirects to {safe(host, 80)} ({status}), which is not followed, so "
-                "that the key stays here: if that is the platform, make it the base_url"
+                f"the address redirects to {clean_line(host, 80)} ({status}), which is not "
+                "followed, so that the key stays here: if that is the platform, make it "
+                "the base_url"
             )
     return fill_template(_OTHER_PLACE_ON_HOST, status=status)
 

@@ -3,8 +3,7 @@
 The platform is the remote service that the dashboard shows. `agentco-tui --record FILE` makes one,
 `agentco-tui replay FILE` shows it. `recording_format` describes the file: an `About`, then a
 `Recorded` for each answer. A *target* is a request's method, path and query. An answer that is the
-same as the last one to its target is written without body. `safe` cleans a text of control
-characters (then it is a `SafeText`), `plain` declares one of our own to be clean.
+same as the last one to its target is written without body.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from msgspec.structs import replace
 from agentco_tui.api.errors import ApiError
 from agentco_tui.api.pagination import PAGING_HEADERS
 from agentco_tui.api.recording_format import About, Recorded, RecordingError, encode_block
-from agentco_tui.text import SafeText, plain, safe
+from agentco_tui.text import SafeText, clean_line, mark_safe
 
 if TYPE_CHECKING:
     from agentco_tui.api.reply import Reply
@@ -107,12 +106,12 @@ class Recorder:
         self._size = 0
         self._failed_at = -inf
         if os.path.lexists(path) or os.path.lexists(self._older):
-            sentence = f"{safe(str(path), 200)} or its .1 exists already: name another file"
+            sentence = f"{clean_line(str(path), 200)} or its .1 exists already: name another file"
             raise RecordingError(sentence)
         try:
             self._open_file()
         except OSError as error:
-            sentence = f"{safe(str(path), 200)} can't be written: {error.strerror}"
+            sentence = f"{clean_line(str(path), 200)} can't be written: {error.strerror}"
             raise RecordingError(sentence) from None
         self._thread = Thread(target=self._write_queued, name="recording", daemon=True)
         self._thread.start()
@@ -162,7 +161,7 @@ class Recorder:
                 self._write_answer(answer, pieces)
             except Exception as error:  # no answer may end the recording of those that follow
                 reason = getattr(error, "strerror", None) or type(error).__name__
-                self.trouble = plain(f"answers are not recorded: {safe(reason, 80)}")
+                self.trouble = mark_safe(f"answers are not recorded: {clean_line(reason, 80)}")
                 self._failed_at = answer.at
             if answer.at > self._failed_at + _RECOVERY:
                 self.trouble = None

@@ -24,7 +24,7 @@ from agentco_tui.api.recording_format import (
     RecordingError,
     read_blocks,
 )
-from agentco_tui.text import safe
+from agentco_tui.text import clean_line
 
 LONGEST_BODY: Final = 64 * 1024 * 1024
 """Bytes of an unpacked body."""
@@ -59,7 +59,7 @@ class Recording:
 
     def __init__(self, path: Path) -> None:
         """Read the heads of all answers, and no body. Raises RecordingError."""
-        shown_path = safe(str(path), 200)
+        shown_path = clean_line(str(path), 200)
         self.times: list[float] = []
         """When each answer came, in order: seconds since 1970."""
         self._clock_skews: list[float | None] = []

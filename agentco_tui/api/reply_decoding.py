@@ -3,8 +3,7 @@
 `decode` makes records of parsed JSON: a `Kind` describes one kind of record, a `Page` has the
 records of a list in one answer. `KnownRows` are the hashes of rows that were decoded before, with
 their records. An error is returned, not raised: a raised one would hold on to the parser's
-exception, and with it to the body. `plain` declares a text of our own to be free of control
-characters (a `SafeText`).
+exception, and with it to the body.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from agentco_tui.reading.json_access import Json
 from agentco_tui.reading.json_body import BodyError, OverfullBodyError, parse_json
 from agentco_tui.reading.schema import Kind
 from agentco_tui.reading.stream import Beginning, KnownRows, ListReader
-from agentco_tui.text import plain
+from agentco_tui.text import mark_safe
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
@@ -40,7 +39,7 @@ def decode_body(
     if is_empty and status == 200 and info.method == "GET":
         # A 204 says that there is nothing. A 200 without a body says nothing at all, and must not
         # be taken for "no task is waiting".
-        return unusable_answer(errors.NotJson, info, status, plain("the answer is empty"))
+        return unusable_answer(errors.NotJson, info, status, mark_safe("the answer is empty"))
     try:
         return decode(parse(body))
     except OverfullBodyError:

@@ -11,7 +11,7 @@ import httpcore
 import httpx
 
 from agentco_tui.api.credentials import CredentialError
-from agentco_tui.text import safe
+from agentco_tui.text import clean_line
 
 
 def proxy_of_environment(scheme: str, host: str) -> httpcore.Proxy | None:
@@ -54,7 +54,7 @@ def _context_of_file(ca_file: Path) -> ssl.SSLContext:
     except (OSError, ValueError):
         # SSLError is an OSError: a missing file and one without certificates alike.
         raise CredentialError(
-            f"ca_file {safe(str(ca_file), 200)} cannot be used: "
+            f"ca_file {clean_line(str(ca_file), 200)} cannot be used: "
             "it must be a readable file with certificates in PEM form"
         ) from None
 

@@ -54,7 +54,7 @@ from agentco_tui.api.tcp_connection import LastCheck
 from agentco_tui.api.tls import proxy_of_environment, tls_context
 from agentco_tui.reading.stream import ListReader, TooMuchMemoryError, UnstreamableError
 from agentco_tui.system.background import beside
-from agentco_tui.text import SafeText, safe
+from agentco_tui.text import SafeText, clean_line
 
 if TYPE_CHECKING:
     from agentco_tui.api.recorder import Recorder
@@ -109,7 +109,7 @@ class Transport:
         self._key_source = key_source or DEFAULT_KEY_SOURCE
         self._clock = clock
         self._request_class = RequestClass.READS
-        self._host = safe(base.origin.partition("://")[2], 120)
+        self._host = clean_line(base.origin.partition("://")[2], 120)
         origin = _parsed_origin(base)
         context = _context_for(base, ca_file, trust_env=trust_env)
         self._pools: Pools | None = None
@@ -381,7 +381,7 @@ def _parsed_origin(base: BaseUrl) -> httpx.URL:
         return httpx.URL(base.origin)
     except (httpx.InvalidURL, UnicodeError):
         raise CredentialError(
-            f"the host {safe(base.host, 80)} cannot be a host name: check base_url"
+            f"the host {clean_line(base.host, 80)} cannot be a host name: check base_url"
         ) from None
 
 

@@ -4,8 +4,7 @@ A budget is the limit and the spending of an agent, a company or all, as the pla
 service that runs the agents) reports them. `ForecastService` forecasts each budget by its spending
 in the last minutes (the alarm `FastSpend`), in the last hours (`burn`) and in the history so far
 (`Forecast`, or `TooLittle` history for one). Figures that are computed here are marked `~`; a
-forecast that the platform has sent is named as the platform's. `plain` declares a text of our own
-to be free of control characters (a `SafeText`).
+forecast that the platform has sent is named as the platform's.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from agentco_tui.live.spend_rate import FastSpend
 from agentco_tui.model import Budget, Money
 from agentco_tui.model import format as figures
 from agentco_tui.model.period import HOUR
-from agentco_tui.text import SafeText, plain, signs
+from agentco_tui.text import SafeText, mark_safe, signs
 
 
 def consequence(
@@ -38,14 +37,14 @@ def consequence(
     sentences = [part for part in parts if part is not None]
     if not sentences:
         return None
-    return plain(", ".join(sentences))
+    return mark_safe(", ".join(sentences))
 
 
 def platforms_forecast(budget: Budget) -> SafeText | None:
     """The forecast that the platform sent: "platform's forecast $1,813.00"; None without one."""
     if budget.forecast is None:
         return None
-    return plain(f"platform's forecast {figures.money(budget.forecast)}")
+    return mark_safe(f"platform's forecast {figures.money(budget.forecast)}")
 
 
 def own_forecast(
@@ -59,11 +58,11 @@ def own_forecast(
     fast = forecasts.fast_spend(budget)
     if fast is not None:
         time_left = until_limit(fast, now)
-        return plain(f"limit reached in {time_left} at {per_minute(budget, fast)}")
+        return mark_safe(f"limit reached in {time_left} at {per_minute(budget, fast)}")
     subject_forecast = forecasts.of(budget)
     if subject_forecast.burn:  # the money is spent too fast to last its period
         time_left = figures.age(max(0.0, subject_forecast.burn.gone_in))
-        return plain(
+        return mark_safe(
             f"gone in {signs.derived}{time_left} at {_per_hour(budget, subject_forecast.burn.rate)}"
         )
     if isinstance(subject_forecast.forecast, TooLittle):
@@ -71,7 +70,7 @@ def own_forecast(
             return None
         # In whole hours, so that the sentence does not change every minute.
         hours = ceil(subject_forecast.forecast.needed / HOUR)
-        return plain(f"not enough history yet ({figures.duration(hours * HOUR)} to go)")
+        return mark_safe(f"not enough history yet ({figures.duration(hours * HOUR)} to go)")
     if isinstance(subject_forecast.forecast, Forecast):
         return _forecast_words(budget, subject_forecast.forecast, now, tz)
     return None
@@ -81,7 +80,7 @@ def _forecast_words(budget: Budget, forecast: Forecast, now: float, tz: tzinfo |
     """The day on which the money is gone, else what will be spent at the end of the period."""
     if forecast.gone is not None:
         _, likely, _ = forecast.gone  # the earliest, the likely and the latest time
-        return plain(f"gone {signs.derived}{figures.day(likely, now, tz)}")
+        return mark_safe(f"gone {signs.derived}{figures.day(likely, now, tz)}")
     early = "early: " if forecast.early else ""
     limit = ""
     if budget.limit is not None and not budget.unlimited:
@@ -91,7 +90,7 @@ def _forecast_words(budget: Budget, forecast: Forecast, now: float, tz: tzinfo |
     spread = str(low)
     if low != high:
         spread = f"{low} to {high}"
-    return plain(f"{early}{spread}{limit} by {figures.day(forecast.ends, now, tz)}")
+    return mark_safe(f"{early}{spread}{limit} by {figures.day(forecast.ends, now, tz)}")
 
 
 def until_limit(fast: FastSpend, now: float) -> SafeText:
@@ -100,7 +99,7 @@ def until_limit(fast: FastSpend, now: float) -> SafeText:
     time_left = f"{minutes} min"
     if minutes >= 60:
         time_left = f"{minutes // 60} h {minutes % 60:02d} min"
-    return plain(f"{signs.derived}{time_left}")
+    return mark_safe(f"{signs.derived}{time_left}")
 
 
 def per_minute(budget: Budget, fast: FastSpend) -> SafeText:
@@ -108,8 +107,8 @@ def per_minute(budget: Budget, fast: FastSpend) -> SafeText:
     rounded = float(f"{fast.rate * 60:.1e}")
     amount = rounded_sum(budget, rounded)
     if rounded >= 10:
-        amount = plain(amount.replace(".00", "", 1))
-    return plain(f"{amount}/min")
+        amount = mark_safe(amount.replace(".00", "", 1))
+    return mark_safe(f"{amount}/min")
 
 
 def rate_now(budget: Budget, forecasts: ForecastService) -> SafeText | None:
@@ -121,7 +120,7 @@ def rate_now(budget: Budget, forecasts: ForecastService) -> SafeText | None:
 
 
 def _per_hour(budget: Budget, rate: float) -> SafeText:
-    return plain(f"{rounded_sum(budget, rate)}/h")
+    return mark_safe(f"{rounded_sum(budget, rate)}/h")
 
 
 def rounded_sum(budget: Budget, figure: float, *, derived: bool = True) -> SafeText:

@@ -2,8 +2,7 @@
 
 A critical event is a need (an item of the "needs you" list) that has become critical. The command
 is a setting, for instance a script that pages someone. It gets the event in environment variables,
-such as AGENTCO_NEED_TEXT. The log is `on_critical.log` in the state folder. `safe` cleans a text of
-control characters (then it is a `SafeText`), `plain` declares one of our own to be clean.
+such as AGENTCO_NEED_TEXT. The log is `on_critical.log` in the state folder.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from agentco_tui.model import format as fmt
 from agentco_tui.model.period import HOUR
 from agentco_tui.system.child_process import CommandError, run_for_output, without_key
 from agentco_tui.system.state_folder import FILE_MODE, create_state_folder
-from agentco_tui.text import SafeText, plain, safe
+from agentco_tui.text import SafeText, clean_line, mark_safe
 
 LONGEST_RUN: Final = 30.0  # seconds
 RUNS_PER_HOUR: Final = 10  # events in an hour that have a run of their own
@@ -118,7 +117,7 @@ class CriticalCommand:
             else:
                 if not self._is_throttled:
                     limit = f"{RUNS_PER_HOUR} times an hour at most"
-                    self.on_trouble(plain(f"on_critical runs {limit}: the rest is one run"))
+                    self.on_trouble(mark_safe(f"on_critical runs {limit}: the rest is one run"))
                 self._is_throttled = True
                 return
 
@@ -140,7 +139,7 @@ class CriticalCommand:
             self._failed_runs = 0
         trouble = failure or self._log_trouble
         if trouble:
-            self.on_trouble(plain(f"on_critical {safe(trouble)}"))
+            self.on_trouble(mark_safe(f"on_critical {clean_line(trouble)}"))
 
     def _keep_for_retry(self, events: Sequence[NotificationEvent]) -> None:
         """Keep these events for another run, unless too many runs have failed in a row."""
@@ -164,7 +163,7 @@ class CriticalCommand:
 
     def _log(self, what: str, event: NotificationEvent) -> str:
         """Write a line about an event into the log; returns why that failed, or ""."""
-        line = f"{fmt.stamp(time.time())} {safe(what)}: {event.text}\n"
+        line = f"{fmt.stamp(time.time())} {clean_line(what)}: {event.text}\n"
         try:
             path = create_state_folder() / LOG_FILE
             if path.exists() and path.stat().st_size > LOG_BYTES:

@@ -5,8 +5,7 @@ task, a budget, an alert, an agent or an entry of the log. `words_of` returns th
 `sentence_of` all of it. The Overview, `status`, `--plain`, notifications and hand-overs use these
 words, so they say the same. `Names` looks up names for ids, `ForecastService` has the forecasts for
 budgets. A subject is an agent, a company, or the whole: all companies together. `RankReason` says
-why a need is ranked as it is, for instance `STOPS`: tasks are blocked by it. `plain` declares a
-text of our own to be free of control characters (a `SafeText`).
+why a need is ranked as it is, for instance `STOPS`: tasks are blocked by it.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ from agentco_tui.model import (
     Task,
 )
 from agentco_tui.model import format as fmt
-from agentco_tui.text import SafeText, joined, plain, signs
+from agentco_tui.text import SafeText, joined, mark_safe, signs
 
 
 class NeedWords(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,7 +90,7 @@ def sentence_of(need: Need, names: Names, forecasts: ForecastService, now: float
         text += f" ({', '.join(known)})"
     if words.consequence:
         text += f"; {words.consequence}"
-    return plain(text)
+    return mark_safe(text)
 
 
 def _fast_spend_sentence(need: Need, words: NeedWords, names: Names) -> SafeText:
@@ -101,7 +100,7 @@ def _fast_spend_sentence(need: Need, words: NeedWords, names: Names) -> SafeText
     if isinstance(record, Budget) and record.scope is BudgetScope.AGENT:
         details.append(names.company(names.company_of(record)))
     known = [each for each in details if each != signs.missing]
-    return plain(f"{words.what}, {words.consequence} ({', '.join(known)})")
+    return mark_safe(f"{words.what}, {words.consequence} ({', '.join(known)})")
 
 
 def _task_count(number: int) -> str:
@@ -120,24 +119,24 @@ def _words_of_tasks(
     urgent_word = task.priority if priority_rank(task.priority) <= 1 else None
     if need.kind is NeedKind.STUCK:
         number = need.count
-        why = plain("stuck")
+        why = mark_safe("stuck")
         consequence = _consequence_of_stuck(task, forecasts)
     else:
         number = len(tasks)
-        why = urgent_word or plain("approve")
+        why = urgent_word or mark_safe("approve")
         consequence = _consequence_of_waiting(need, task, names, now)
-    reason = plain(need.rank_reason)
+    reason = mark_safe(need.rank_reason)
     if need.rank_reason in (RankReason.URGENT, RankReason.WAIT) and need.since is not None:
-        reason = plain(f"wait ({fmt.age(now - need.since, fine=True)})")
+        reason = mark_safe(f"wait ({fmt.age(now - need.since, fine=True)})")
         if urgent_word:
-            reason = plain(f"priority ({urgent_word}) and {reason}")
+            reason = mark_safe(f"priority ({urgent_word}) and {reason}")
     title = task.title
     # `sharers` is the number of these tasks.
     if task.shared_id:  # other tasks in the same answer came with this id
         mark = f"{signs.warning} {task.sharers} tasks with this id {signs.separator}"
-        title = plain(f"{mark} {title}")
+        title = mark_safe(f"{mark} {title}")
     if number > 1:
-        title = plain(f"{title} ×{fmt.count(number)}")
+        title = mark_safe(f"{title} ×{fmt.count(number)}")
     return NeedWords(
         why=why,
         what=title,
@@ -155,8 +154,8 @@ def _consequence_of_stuck(task: Task, forecasts: ForecastService) -> SafeText:
     if agent_id is not None and agent_id in forecasts.store.agents.records:
         usual_run = forecasts.of_agent(agent_id).usual_run
     if not usual_run:
-        return plain("stays undone")
-    return plain(f"stays undone, usually done in {fmt.age(usual_run)}")
+        return mark_safe("stays undone")
+    return mark_safe(f"stays undone, usually done in {fmt.age(usual_run)}")
 
 
 def _consequence_of_waiting(need: Need, task: Task, names: Names, now: float) -> SafeText:
@@ -177,7 +176,7 @@ def _consequence_of_waiting(need: Need, task: Task, names: Names, now: float) ->
         parts.append(f"{_task_count(number)} wait")
     elif task.agent is not None and need.count > 1 and need.waits_longest:
         parts.append(f"longest of {name}'s {fmt.count(need.count)}")
-    return plain(", ".join(parts))
+    return mark_safe(", ".join(parts))
 
 
 def _total_cost(tasks: Iterable[Task]) -> SafeText:
@@ -203,12 +202,12 @@ def _words_of_failures(need: Need, entry: Activity, names: Names) -> NeedWords:
         span = entry.at.at - need.since
     interval = span / max(1, need.count - 1)
     return NeedWords(
-        why=plain("failing"),
+        why=mark_safe("failing"),
         what=action_words(entry, names),
         agent=actor_words(entry, names),
-        figure=plain(f"×{fmt.count(need.count)} in {fmt.age(max(60.0, span))}"),
-        consequence=plain(f"again every ~{fmt.age(interval)}"),
-        reason=plain(need.rank_reason),
+        figure=mark_safe(f"×{fmt.count(need.count)} in {fmt.age(max(60.0, span))}"),
+        consequence=mark_safe(f"again every ~{fmt.age(interval)}"),
+        reason=mark_safe(need.rank_reason),
         since=need.since,
     )
 
@@ -250,15 +249,15 @@ def _words_of_subject(
         agent_name = what
     brief = None
     if need.rank_reason is RankReason.STOPS:
-        brief = plain(f"{_task_count(need.count)} blocked")
+        brief = mark_safe(f"{_task_count(need.count)} blocked")
     return NeedWords(
-        why=plain(_why_words(need, parts)),
+        why=mark_safe(_why_words(need, parts)),
         what=what,
         agent=agent_name,
         figure=_figure_words(need, parts),
         consequence=_consequence_of_subject(need, parts, forecasts, now),
         brief_consequence=brief,
-        reason=plain(need.rank_reason),
+        reason=mark_safe(need.rank_reason),
         since=need.since,
     )
 
@@ -283,19 +282,19 @@ def _figure_words(need: Need, parts: _Parts) -> SafeText:
     if need.runaway is not None and not parts.is_idle:
         runaway = need.runaway
         times = runaway.now / max(runaway.most, runaway.mean, 1e-9)
-        return plain(f"{times:,.0f}× its most {runaway.what}")
+        return mark_safe(f"{times:,.0f}× its most {runaway.what}")
     if parts.budget is not None:
         return _share_of_limit(parts.budget)
     alert = parts.alert
     if alert is None:
         return signs.missing
     if alert.spent is not None and alert.limit is not None:
-        return plain(f"{fmt.money(alert.spent)} of {fmt.money(alert.limit)}")
+        return mark_safe(f"{fmt.money(alert.spent)} of {fmt.money(alert.limit)}")
     return fmt.percent(alert.share)
 
 
 def _share_of_limit(budget: Budget) -> SafeText:
-    return plain(f"{fmt.percent(budget.share)} of {fmt.money(budget.limit)}")
+    return mark_safe(f"{fmt.percent(budget.share)} of {fmt.money(budget.limit)}")
 
 
 def _consequence_of_subject(
@@ -303,7 +302,7 @@ def _consequence_of_subject(
 ) -> SafeText:
     if need.rank_reason is RankReason.STOPS:
         verb = "stays" if need.count == 1 else "stay"
-        return plain(f"{_task_count(need.count)} {verb} blocked")
+        return mark_safe(f"{_task_count(need.count)} {verb} blocked")
     ahead = None
     if parts.budget is not None and not parts.is_spent:
         ahead = _money_ahead(parts.budget, forecasts, now)
@@ -312,14 +311,14 @@ def _consequence_of_subject(
     if ahead is not None:
         known.append(ahead)
     if need.count and need.money_gone_at is not None:
-        known.append(plain(f"blocks {_task_count(need.count)}"))
+        known.append(mark_safe(f"blocks {_task_count(need.count)}"))
     elif need.count and ahead is None and not goes_on:
-        known.append(plain(f"would block {_task_count(need.count)}"))
+        known.append(mark_safe(f"would block {_task_count(need.count)}"))
     if known:
         return joined(known, ", ")
     if goes_on:
-        return plain("continues until stopped")
-    return plain("no agent is blocked")
+        return mark_safe("continues until stopped")
+    return mark_safe("no agent is blocked")
 
 
 def _money_ahead(budget: Budget, forecasts: ForecastService, now: float) -> SafeText | None:
@@ -331,7 +330,7 @@ def _money_ahead(budget: Budget, forecasts: ForecastService, now: float) -> Safe
         return None
     share = budget.forecast.amount / budget.limit.amount
     # Without the mark for derived figures: the detail names it as the platform's.
-    return plain(f"forecast {fmt.percent(share)}")
+    return mark_safe(f"forecast {fmt.percent(share)}")
 
 
 def _words_of_fast_spend(
@@ -343,19 +342,19 @@ def _words_of_fast_spend(
     verb = "spend" if is_total else "spends"
     agent_name = signs.missing
     left = until_limit(fast_spend, now)
-    consequence = [plain(f"limit reached in {left}")]
+    consequence = [mark_safe(f"limit reached in {left}")]
     if budget.scope is BudgetScope.AGENT:
         agent_name = names.budget(budget)
     elif fast_spend.mostly is not None:
         agent_name = names.agent(Ref(fast_spend.mostly))
-        consequence.append(plain(f"mostly {agent_name}"))
+        consequence.append(mark_safe(f"mostly {agent_name}"))
     return NeedWords(
-        why=plain("burning"),
-        what=plain(f"{owner} {verb} {per_minute(budget, fast_spend)}"),
+        why=mark_safe("burning"),
+        what=mark_safe(f"{owner} {verb} {per_minute(budget, fast_spend)}"),
         agent=agent_name,
         figure=_share_of_limit(budget),
         consequence=joined(consequence, ", "),
-        brief_consequence=plain(f"limit in {left}"),
-        reason=plain(need.rank_reason),
+        brief_consequence=mark_safe(f"limit in {left}"),
+        reason=mark_safe(need.rank_reason),
         since=need.since,
     )

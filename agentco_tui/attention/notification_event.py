@@ -3,8 +3,7 @@
 Most are needs (items of the "needs you" list) that have become critical; others are outages of a
 feed, that is, of one list that is polled. `Notifier` finds the events; terminals and desktops show
 them, and the `on_critical` command gets them. Several events that come together are one
-notification. `safe` cleans a text of control characters (then it is a `SafeText`), `plain` declares
-one of our own to be clean.
+notification.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from agentco_tui.text import SafeText, plain, safe
+from agentco_tui.text import SafeText, clean_line, mark_safe
 
 LONGEST: Final = 200  # characters of a notification; terminals and desktops show no more
 LONGEST_SUMMARY: Final = 1_000  # characters of what a command gets for several events
@@ -35,7 +34,7 @@ def words_of_events(events: Sequence[NotificationEvent]) -> SafeText:
     """One or more events as one line: "2 critical, 1 waiting: stopped 119 % of $100.00: Ada"."""
     counts = Counter(event.level for event in events).items()
     heads = (f"{count} {level}" if len(events) > 1 else level for level, count in counts)
-    return plain(safe(f"{', '.join(heads)}: {events[0].text}", LONGEST)[:LONGEST])
+    return mark_safe(clean_line(f"{', '.join(heads)}: {events[0].text}", LONGEST)[:LONGEST])
 
 
 def summary_of(events: Sequence[NotificationEvent]) -> NotificationEvent:
@@ -51,4 +50,4 @@ def summary_of(events: Sequence[NotificationEvent]) -> NotificationEvent:
     text = f"{len(events)} {events[0].level} ({kinds}): {events[0].text}"
     if len(agents) > 1:
         text += f"; agents: {', '.join(agents)}"
-    return events[0]._replace(kind="summary", text=safe(text, LONGEST_SUMMARY))
+    return events[0]._replace(kind="summary", text=clean_line(text, LONGEST_SUMMARY))

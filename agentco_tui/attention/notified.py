@@ -16,7 +16,7 @@ import msgspec
 
 from agentco_tui.model.period import DAY
 from agentco_tui.system.state_folder import read_state, write_state
-from agentco_tui.text import SafeText, safe
+from agentco_tui.text import SafeText, clean_line
 
 MOST_EVENTS: Final = 5_000  # of one entry; the ones that ended first are dropped
 MOST_ENTRIES: Final = 50
@@ -75,7 +75,7 @@ class NotifiedFile:
             write_state(self._path, entries)
         except OSError as error:
             words = error.strerror or str(error)
-            self.trouble = safe(f"what was notified is not remembered: {words}", 200)
+            self.trouble = clean_line(f"what was notified is not remembered: {words}", 200)
 
     def _entries(self) -> dict[str, Notified]:
         return read_state(self._path, dict[str, Notified]) or {}

@@ -30,7 +30,7 @@ from agentco_tui.live.poller import REFUSED
 from agentco_tui.live.store import Change
 from agentco_tui.model import format as fmt
 from agentco_tui.model.period import HOUR
-from agentco_tui.text import SafeText, safe, signs
+from agentco_tui.text import SafeText, clean_line, signs
 
 FLAPS: Final = 4 * HOUR
 """Seconds for which an event must have been over before it is notified of again.
@@ -185,7 +185,7 @@ class Notifier:
             _blank_if_missing(sentence_of(what, names, self._forecasts, now)),
             company=_blank_if_missing(names.company(names.company_of(what.record))),
             agent=_blank_if_missing(words_of(what, names, self._forecasts, now).agent),
-            id=_blank_if_missing(safe(what.record.id)),
+            id=_blank_if_missing(clean_line(what.record.id)),
         )
 
     def _note_change(self, change: Change) -> None:
@@ -251,7 +251,7 @@ class Notifier:
     def _outage_words(self, freshness: Freshness, feed: FeedName, now: float) -> SafeText:
         waited = fmt.age(now - self._unanswered_since[feed])
         why = freshness.failure or "the platform was asked and has not answered"
-        return safe(f"{feed}: no answer for {waited}: {why}")
+        return clean_line(f"{feed}: no answer for {waited}: {why}")
 
     def _note_ends(
         self, outages: Mapping[str, list[FeedName]], feeds: Mapping[FeedName, Freshness]
@@ -284,7 +284,7 @@ class Notifier:
         until = max(outage.until or outage.since for outage in ended)
         verb = "answers" if len(feeds) == 1 else "answer"
         words = f"{', '.join(feeds)} {verb} again, back after {fmt.age(until - since)}"
-        return NotificationEvent("restored", "feed", safe(words))
+        return NotificationEvent("restored", "feed", clean_line(words))
 
 
 def _is_answering(freshness: Freshness) -> bool:

@@ -5,8 +5,7 @@ They are stored by platform, that is, by the remote service that the needs are a
 A need is one item of the "needs you" list; it has a key that stays the same ("task:t1") and a level
 of severity. A snoozed need is shown at the end of the list, until the time it was put off to, or
 until its level rises. Several dashboards share the file: each reads it before it writes, and takes
-up what others wrote. A snooze that can't be written holds until this program ends. `safe` cleans a
-text of control characters (then it is a `SafeText`), `plain` declares one of our own to be clean.
+up what others wrote. A snooze that can't be written holds until this program ends.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ import msgspec
 
 from agentco_tui.model.period import DAY
 from agentco_tui.system.state_folder import read_state, write_state
-from agentco_tui.text import SafeText, plain, safe
+from agentco_tui.text import SafeText, clean_line, mark_safe
 
 MOST = 1_000  # snoozes of one platform; the oldest are dropped first
 LONGEST_NOTE = 200  # cells
@@ -45,8 +44,8 @@ class Snooze(msgspec.Struct, frozen=True):
             is_within_a_day = self.until - now < DAY
             back = f"back {then:%H:%M}" if is_within_a_day else f"back {then:%d %b}"
         if self.note:
-            back = f"{back}: {safe(self.note, LONGEST_NOTE)}"
-        return plain(back)
+            back = f"{back}: {clean_line(self.note, LONGEST_NOTE)}"
+        return mark_safe(back)
 
 
 SnoozesByPlatform = dict[str, dict[str, Snooze]]

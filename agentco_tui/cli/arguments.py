@@ -196,7 +196,7 @@ def _nearest(word: str, names: Sequence[str] = tuple(COMMANDS)) -> str:
 def _shown(word: str) -> str:
     """A word of the command line for an error message: cleaned, and cut if it is long."""
     from agentco_tui.cli.terminal_signs import choose_signs  # noqa: PLC0415 (not for --help)
-    from agentco_tui.text import safe  # noqa: PLC0415 (not needed for --help)
+    from agentco_tui.text import clean_line  # noqa: PLC0415 (not needed for --help)
 
     choose_signs()  # ASCII or Unicode, as the output can show them
-    return safe(word, 60)
+    return clean_line(word, 60)

@@ -139,10 +139,10 @@ def _command_words(text: str) -> list[str]:
 def _shown(text: str, cells: int) -> str:
     """An argument for an error message: cleaned, and cut to so many cells."""
     from agentco_tui.cli.terminal_signs import choose_signs  # noqa: PLC0415 (not for --help)
-    from agentco_tui.text import safe  # noqa: PLC0415 (not needed for --help)
+    from agentco_tui.text import clean_line  # noqa: PLC0415 (not needed for --help)
 
     choose_signs()
-    return safe(text, cells)
+    return clean_line(text, cells)
 
 
 class Flag:

@@ -33,7 +33,7 @@ from agentco_tui.system.state_folder import (
 )
 from agentco_tui.terminal.background_color import background_query
 from agentco_tui.terminal.fitness import THEMES_FOR_16_COLOURS, check_terminal, prepare_output
-from agentco_tui.text import safe
+from agentco_tui.text import clean_line
 from agentco_tui.text.memoized import forget_memoized
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def launch_dashboards(
             if switch is None or not is_new_profile:
                 raise
             # `previous` has the key that the previous dashboard used last.
-            failure = safe(f"{switch.profile} can't be used: {error}", 400)
+            failure = clean_line(f"{switch.profile} can't be used: {error}", 400)
             settings = previous
             switch = Switch(switch.profile, failure=failure)
             continue

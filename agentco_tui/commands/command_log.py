@@ -2,7 +2,7 @@
 
 A line is plain text or, with `--log-json`, a JSON object. A `KeyFilter` removes the API key from
 every line; `KeyInUse` is that key, which may be replaced by another one while a dashboard runs.
-`safe_block` removes control characters and escape sequences from a text of several lines.
+`clean_block` removes control characters and escape sequences from a text of several lines.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from agentco_tui.api.credentials import KeyFilter, KeyInUse
 from agentco_tui.cli.arguments import UsageError
 from agentco_tui.commands.command_output import OutputError
 from agentco_tui.config import Settings, SettingsError
-from agentco_tui.text import safe_block
+from agentco_tui.text import clean_block
 
 _EXPECTED = (BrokenPipeError, OutputError, SettingsError)
 """Errors that the program reports in one sentence; their tracebacks are not logged."""
@@ -28,7 +28,7 @@ class _TextFormatter(logging.Formatter):
     """Formats a log record as text without control characters."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return safe_block(super().format(record))
+        return clean_block(super().format(record))
 
 
 class _JsonFormatter(logging.Formatter):
@@ -46,7 +46,7 @@ class _JsonFormatter(logging.Formatter):
             "time": created.isoformat(timespec="milliseconds"),
             "level": record.levelname,
             "logger": record.name,
-            "message": safe_block(record.getMessage()),
+            "message": clean_block(record.getMessage()),
             "words": extra["words"],
             **extra.get("about", {}),
         }

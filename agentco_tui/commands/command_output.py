@@ -1,8 +1,9 @@
 """The exit codes of the commands, and the functions with which they write to stdout and stderr.
 
 Results go to standard output, errors and notices to standard error. All printed text is cleaned by
-`safe`, which removes control characters and escape sequences: it may come from the platform, the
-service that is watched. The second argument of `safe` is the greatest width in terminal cells.
+`clean_line`, which removes control characters and escape sequences: it may come from the platform,
+the service that is watched. The second argument of `clean_line` is the greatest width in terminal
+cells.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import sys
 from enum import IntEnum
 
 from agentco_tui.api.errors import ApiError
-from agentco_tui.text import safe
+from agentco_tui.text import clean_line
 
 
 class Exit(IntEnum):
@@ -34,7 +35,7 @@ def print_lines(*lines: str) -> None:
 
     Raises BrokenPipeError if the reader has closed the pipe, and OutputError for any other failure.
     """
-    write_stdout("".join(f"{safe(line, 100_000)}\n" for line in lines))
+    write_stdout("".join(f"{clean_line(line, 100_000)}\n" for line in lines))
 
 
 def print_json(value: object) -> None:
@@ -59,7 +60,7 @@ def error_json(error: ApiError | None) -> dict[str, object]:
     """
     if error is None:
         return {"error": None, "http_status": None, "text": None}
-    return {"error": error.kind, "http_status": error.status, "text": safe(str(error))}
+    return {"error": error.kind, "http_status": error.status, "text": clean_line(str(error))}
 
 
 def write_stdout(text: str | bytes) -> None:
@@ -85,4 +86,4 @@ def write_stdout(text: str | bytes) -> None:
 def print_to_stderr(*lines: str) -> None:
     """Clean lines and write them to standard error: errors, and notices that are no results."""
     for line in lines:
-        print(f"agentco-tui: {safe(line, 10_000)}", file=sys.stderr, flush=True)
+        print(f"agentco-tui: {clean_line(line, 10_000)}", file=sys.stderr, flush=True)

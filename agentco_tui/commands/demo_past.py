@@ -32,9 +32,7 @@ from agentco_tui.history.observations import (
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.model import Severity, TaskState
 from agentco_tui.model.period import HOUR
-
-# safe: cleans a foreign text for the terminal (SafeText).
-from agentco_tui.text import safe
+from agentco_tui.text import clean_line
 
 Sample = tuple[FeedName, str, str, BudgetSample | QueueSample | AgentSample]
 """The feed (a list that is read from the platform), the id of the owner, the unit of the sums, and
@@ -239,16 +237,16 @@ def _task_life(state: WorldState, task_id: str) -> TaskLife:
     task = state.tasks[task_id]
     return TaskLife(
         id=task.id,
-        title=safe(task.title),
+        title=clean_line(task.title),
         agent=task.agent.id,
         company=task.agent.company.id,
         first_seen=task.created,
         waiting_since=task.created,
         decided=task.decided,
-        decided_by=safe(task.decided_by or ""),
+        decided_by=clean_line(task.decided_by or ""),
         ended=task.finished,
         state=_STATES.get(task.status),
         estimate=Decimal(task.estimate) / DOLLAR,
         cost=Decimal(task.cost) / DOLLAR if task.finished else None,
-        currency=safe("USD"),
+        currency=clean_line("USD"),
     )

@@ -19,7 +19,7 @@ from agentco_tui.api.recorder import Recorder
 from agentco_tui.commands.replay_command import start_recording
 from agentco_tui.config import Settings
 from agentco_tui.system.atomic_write import AtomicWriteError, atomic_write
-from agentco_tui.text import safe
+from agentco_tui.text import clean_line
 
 _LOG_FIELDS: Final = (
     *("time", "level", "logger", "words", "request", "target", "status", "outcome", "seconds"),
@@ -44,7 +44,7 @@ class Bundle:
     def finish(self) -> list[str]:
         """Complete the recording and write its log; returns lines about them for the user."""
         self.recorder.close(60.0)  # waits so many seconds until all is written
-        path = safe(str(self.recorder.path), 200)
+        path = clean_line(str(self.recorder.path), 200)
         if self.recorder.trouble is not None:
             return [f"{path}: {self.recorder.trouble}"]
         lines = [
@@ -66,9 +66,9 @@ class Bundle:
                 for line in log.read_text("utf-8").splitlines()[-_LOG_LINES:]:
                     file.write(f"{json.dumps(self._without_names(json.loads(line)))}\n".encode())
         except (AtomicWriteError, ValueError, AttributeError) as error:
-            reason = safe(str(error), 200)
+            reason = clean_line(str(error), 200)
             return f"The log is left out, because it is not one of --log-json: {reason}"
-        return f"{safe(str(path), 200)} has the end of the log, without its messages."
+        return f"{clean_line(str(path), 200)} has the end of the log, without its messages."
 
     def _without_names(self, entry: dict[str, Any]) -> dict[str, Any]:
         """A log entry without its message, and with pseudonyms in its request target."""

@@ -24,9 +24,7 @@ from agentco_tui.live.log_reader import LogReader
 from agentco_tui.live.store import Store
 from agentco_tui.model import Activity, Listing, Trace
 from agentco_tui.model import format as figures
-
-# plain: our own words as SafeText, a text that is clean for a terminal.
-from agentco_tui.text import SafeText, plain, signs
+from agentco_tui.text import SafeText, mark_safe, signs
 from agentco_tui.workspace.named_records import company_id_or_words
 
 if TYPE_CHECKING:
@@ -172,10 +170,10 @@ class _Examination:
         name = f"GET /api{operation.path}"
         record_id = self._id_by_kind.get(operation.kind)
         if operation.request is None:
-            note = plain("not sent: some platforms log who exports")
+            note = mark_safe("not sent: some platforms log who exports")
             return ReadResult(name, note, None, _answer_facts(None), None)
         if operation.needs_id and record_id is None:
-            note = plain(f"not sent: no {operation.kind} is known")
+            note = mark_safe(f"not sent: no {operation.kind} is known")
             return ReadResult(name, note, None, _answer_facts(None), None)
         answer: object = None
         failure: ApiError | None = None
@@ -187,7 +185,7 @@ class _Examination:
             failure = error
         except TimeoutError:
             words = f"no complete answer within {self._answer_within:g} s: it is silent or too slow"
-            failure = TimedOut(plain(words), path=f"/api{operation.path}")
+            failure = TimedOut(mark_safe(words), path=f"/api{operation.path}")
         seconds = time.monotonic() - began
         if isinstance(answer, Listing):
             self._remember(operation.kind, answer)

@@ -25,7 +25,7 @@ from agentco_tui.live.log_file import LONGEST_LINE, Written, lines_of, with_name
 from agentco_tui.live.names import Names
 from agentco_tui.live.store import Store
 from agentco_tui.system.atomic_write import AtomicWriteError, FileInTheWayError, atomic_write
-from agentco_tui.text import safe
+from agentco_tui.text import clean_line
 from agentco_tui.workspace.named_records import read_names
 
 
@@ -85,7 +85,7 @@ async def _to_file(settings: Settings, arguments: Arguments, path: Path) -> int:
         except AtomicWriteError as error:
             print_to_stderr(str(error))
             return Exit.USAGE if written is None else Exit.FAILED
-    print_to_stderr(f"{written.sentence}, written to {safe(str(path), 200)}")
+    print_to_stderr(f"{written.sentence}, written to {clean_line(str(path), 200)}")
     return Exit.OK
 
 
@@ -98,7 +98,7 @@ async def _to_stdout(settings: Settings, arguments: Arguments) -> int:
             async with _exported(client, arguments) as chunks:
                 if sys.stdout.isatty():
                     async for line in lines_of(chunks):
-                        write_stdout(f"{safe(line, LONGEST_LINE)}\n")
+                        write_stdout(f"{clean_line(line, LONGEST_LINE)}\n")
                 else:
                     async for chunk in chunks:
                         write_stdout(chunk)

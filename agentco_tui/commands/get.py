@@ -57,9 +57,7 @@ from agentco_tui.live.record_export import (
 from agentco_tui.live.store import Collection
 from agentco_tui.model import Listing, Moment, Money, Record, Task
 from agentco_tui.reading.values.status_word import fold_word
-
-# plain: our own words as SafeText; safe: cleans a foreign text.
-from agentco_tui.text import plain, safe
+from agentco_tui.text import clean_line, mark_safe
 from agentco_tui.text.row_filter import ColumnKind, Filter, FilterColumn, parse_filter
 from agentco_tui.text.width import cell_width, fit
 from agentco_tui.workspace.named_records import agent_id_of
@@ -254,7 +252,7 @@ async def _read_records(
         raise unknown_id(kind, wanted, records)
     if code is Exit.OK and kind in ("company", "agent"):
         return [await _request_one(workspace, kind, wanted, records)], code
-    print_to_stderr(f"no {kind} that was read has the id or name {safe(wanted)}")
+    print_to_stderr(f"no {kind} that was read has the id or name {clean_line(wanted)}")
     return [], Exit.NO_ANSWER
 
 
@@ -450,10 +448,10 @@ def _print_csv(kind: str, batches: Iterable[Sequence[Row]]) -> None:
 def _print_table(kind: str, batches: Iterable[Sequence[Row]]) -> None:
     """Print a table; the width of a column is that of its widest cell."""
     fields = TABLE_FIELDS[kind].split()
-    table = [[plain(field.upper()) for field in fields]]
+    table = [[mark_safe(field.upper()) for field in fields]]
     for rows in batches:
         for _, values in rows:
-            table.append([safe(text_of(values[field]), 60) for field in fields])
+            table.append([clean_line(text_of(values[field]), 60) for field in fields])
     widths = [max(map(cell_width, column)) for column in zip(*table, strict=True)]
     print_lines(*("  ".join(map(fit, line, widths)).rstrip() for line in table))
 

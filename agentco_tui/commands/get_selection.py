@@ -23,7 +23,7 @@ from agentco_tui.reading.values.status_word import (
     severity,
     task_state,
 )
-from agentco_tui.text import safe
+from agentco_tui.text import clean_line
 
 APPLIES: Final[Mapping[str, tuple[str, ...]]] = {
     "company": ("agents", "tasks", "budget", "alerts", "activity", "agent", "task"),
@@ -93,8 +93,8 @@ def with_id_or_name(records: Iterable[Record], wanted: str) -> list[Record]:
 def unknown_id(what: str, wanted: str, records: Iterable[Record]) -> UsageError:
     """The error for an id or name that no record has; it suggests the most similar name."""
     if what not in ("company", "agent"):
-        return UsageError(f"no {what} has the id {safe(wanted, 60)}")
-    text = f"no {what} has the name or id {safe(wanted, 60)}"
+        return UsageError(f"no {what} has the id {clean_line(wanted, 60)}")
+    text = f"no {what} has the name or id {clean_line(wanted, 60)}"
     names = [name for name in map(_name_of, records) if name]
     if names:
         text = f"{text}; the nearest is {nearest(wanted, names)}"
@@ -103,9 +103,9 @@ def unknown_id(what: str, wanted: str, records: Iterable[Record]) -> UsageError:
 
 def shared_name(wanted: str, records: Sequence[Record]) -> UsageError:
     """The error for an id or name that several records have."""
-    ids = ", ".join(safe(record.id, 60) for record in records[:5])
+    ids = ", ".join(clean_line(record.id, 60) for record in records[:5])
     return UsageError(
-        f"{len(records)} have the name {safe(wanted, 60)}: say which by its id ({ids})"
+        f"{len(records)} have the name {clean_line(wanted, 60)}: say which by its id ({ids})"
     )
 
 
@@ -143,8 +143,8 @@ def _unknown_status(records: Iterable[Record], word: str) -> str:
     for record in records:
         existing_words |= _status_words(record)
     listed = [*sorted(existing_words)[:_MOST_WORDS], ALL]
-    choices = ", ".join(map(safe, listed))
-    return f"no status {safe(word, 60)} is known, and no record has it; there are: {choices}"
+    choices = ", ".join(map(clean_line, listed))
+    return f"no status {clean_line(word, 60)} is known, and no record has it; there are: {choices}"
 
 
 def _sent_status(record: Record) -> str:

@@ -37,9 +37,7 @@ from agentco_tui.live.record_export import csv_row
 from agentco_tui.model import Company
 from agentco_tui.model.period import DAY
 from agentco_tui.system.state_folder import HISTORY_FILE, state_folder
-
-# plain: our own words as SafeText; safe: cleans a foreign text.
-from agentco_tui.text import SafeText, plain, safe
+from agentco_tui.text import SafeText, clean_line, mark_safe
 from agentco_tui.text.width import fit
 
 if TYPE_CHECKING:
@@ -173,12 +171,12 @@ def _print_history(connection: sqlite3.Connection, selection: _Selection, path: 
             for row in _rows(cursors):
                 print_json(row)
         else:
-            profile = safe(selection.profile, 40)
-            print_lines(f"{profile}  {safe(origin, 200)}  since {_iso(selection.since)}")
+            profile = clean_line(selection.profile, 40)
+            print_lines(f"{profile}  {clean_line(origin, 200)}  since {_iso(selection.since)}")
             for row in _rows(cursors):
                 print_lines(_line(row))
     if not platforms and selection.is_for_user:
-        name = safe(f"{selection.profile} {selection.origin or ''}", 200)
+        name = clean_line(f"{selection.profile} {selection.origin or ''}", 200)
         print_lines(f"nothing has been observed of {name} yet ({path})")
 
 
@@ -219,9 +217,9 @@ def _find_id(
     # `records_named` compares ids and names only, so any kind of record does.
     matches = records_named(words, (Company(id=key, name=name) for key, name in subjects))
     if not matches:
-        raise UsageError(f"no {kind} in the history has the name or id {safe(words, 60)}")
+        raise UsageError(f"no {kind} in the history has the name or id {clean_line(words, 60)}")
     if len(matches) > 1:
-        raise UsageError(f"{len(matches)} {kind} records have the name {safe(words, 60)}")
+        raise UsageError(f"{len(matches)} {kind} records have the name {clean_line(words, 60)}")
     return matches[0].id
 
 
@@ -251,14 +249,14 @@ def _iso(at: float) -> str:
 
 
 def _cell(value: object) -> SafeText:
-    return plain(f"{value:.15g}") if isinstance(value, float) else safe(value)
+    return mark_safe(f"{value:.15g}") if isinstance(value, float) else clean_line(value)
 
 
 def _line(row: Row) -> str:
     """A row as a line for the user: time, kind, company, agent, then each value with its name."""
     company = row.get("company_name") or row.get("company", "")
     agent = row.get("agent_name") or row.get("agent", "")
-    columns = [fit(safe(cell), 16) for cell in (row["what"], company, agent)]
+    columns = [fit(clean_line(cell), 16) for cell in (row["what"], company, agent)]
     values = [f"{name} {_cell(value)}" for name, value in row.items() if name not in HEAD]
     return "  ".join((row["at"], *columns, *values))
 

@@ -28,9 +28,7 @@ from agentco_tui.config.validators import parse_duration
 from agentco_tui.model import Moment
 from agentco_tui.model.format import ago, moment
 from agentco_tui.system.state_folder import JOURNAL_FILE, state_folder
-
-# plain: our own words as SafeText; safe: cleans a foreign text.
-from agentco_tui.text import SafeText, plain, safe, signs
+from agentco_tui.text import SafeText, clean_line, mark_safe, signs
 
 MOST_LISTED = 10
 """The report at the end of the program lists at most so many attempts one by one."""
@@ -53,7 +51,7 @@ def parse_since(text: str, now: float) -> float:
         return datetime.fromisoformat(typed).timestamp()
     except (ValueError, OverflowError, OSError):
         raise UsageError(
-            f"--since: “{safe(text, 60)}” is not a time: "
+            f"--since: “{clean_line(text, 60)}” is not a time: "
             "use a duration such as 2h or 3d, or a date such as 2026-01-31 or 2026-01-31T14:30"
         ) from None
 
@@ -112,9 +110,9 @@ def unsettled_report(journal: Journal, now: float) -> list[SafeText]:
         report += _unsettled_lines(unsettled, now)
     for settled in unwritten[:MOST_LISTED]:
         words = f"{_subject_words(settled)}: {_outcome_words(settled)}"
-        report.append(plain(f"{signs.warning} not in the journal: {words}"))
+        report.append(mark_safe(f"{signs.warning} not in the journal: {words}"))
     if journal.lost is not None:
-        report.append(plain(f"{signs.warning} {journal.lost.why}"))
+        report.append(mark_safe(f"{signs.warning} {journal.lost.why}"))
     return report
 
 
@@ -131,13 +129,13 @@ def _unsettled_lines(unsettled: Sequence[Attempt], now: float) -> list[SafeText]
         f" agentco-tui journal --since {_since_argument(unsettled, now)} shows {pronoun},"
         f" and the next start reads what became of {pronoun}"
     )
-    report = [plain(heading)]
+    report = [mark_safe(heading)]
     for attempt in unsettled[:MOST_LISTED]:
         at = seconds_of(attempt.time)
         when = "" if at is None else f", {ago(max(0.0, now - at))}"
-        report.append(plain(f"  {_subject_words(attempt)}{when}"))
+        report.append(mark_safe(f"  {_subject_words(attempt)}{when}"))
     if len(unsettled) > MOST_LISTED:
-        report.append(plain(f"  and {len(unsettled) - MOST_LISTED} more"))
+        report.append(mark_safe(f"  and {len(unsettled) - MOST_LISTED} more"))
     return report
 
 
@@ -145,7 +143,7 @@ def _counts_by_verb(attempts: Sequence[Attempt]) -> str:
     """Return the number of attempts of each kind: "2 approvals and 1 × set limit"."""
     number_by_verb = Counter(attempt.verb for attempt in attempts)
     approvals = number_by_verb.pop("approve", 0)
-    counts = [f"{number} × {safe(verb, 20)}" for verb, number in number_by_verb.items()]
+    counts = [f"{number} × {clean_line(verb, 20)}" for verb, number in number_by_verb.items()]
     if approvals:
         noun = "approval" if approvals == 1 else "approvals"
         counts.insert(0, f"{approvals} {noun}")
@@ -181,7 +179,7 @@ def _attempt_line(attempt: Attempt, outcomes: list[Settled]) -> SafeText:
     subject = _subject_words(attempt)
     for settled in outcomes:
         if settled.made:
-            subject = f"{subject} {signs.arrow} {safe(settled.made, 80)}"
+            subject = f"{subject} {signs.arrow} {clean_line(settled.made, 80)}"
             break
     if outcomes:
         result = _outcome_words(outcomes[0])
@@ -189,7 +187,9 @@ def _attempt_line(attempt: Attempt, outcomes: list[Settled]) -> SafeText:
         result = f"{signs.unknown} unknown: no outcome is written"
     for settled in outcomes[1:]:
         result += f"; corrected at {_local_time(settled)}: {_outcome_words(settled)}"
-    return plain(f"{_local_time(attempt)}  {safe(attempt.profile, 40)}  {subject}  {result}")
+    return mark_safe(
+        f"{_local_time(attempt)}  {clean_line(attempt.profile, 40)}  {subject}  {result}"
+    )
 
 
 def _local_time(entry: Attempt | Settled) -> str:
@@ -199,15 +199,15 @@ def _local_time(entry: Attempt | Settled) -> str:
 
 def _subject_words(entry: Attempt | Settled) -> str:
     """Return what is done to what, with names and ids: “approve "Pay" t1 (Acme cmp_1)”."""
-    words = f"{safe(entry.verb, 20)} “{safe(entry.title, 80)}”"
+    words = f"{clean_line(entry.verb, 20)} “{clean_line(entry.title, 80)}”"
     if entry.task:
-        words = f"{words} {safe(entry.task, 80)}"
+        words = f"{words} {clean_line(entry.task, 80)}"
     owners: list[str] = []
     for name, record_id in (
         (entry.company_name, entry.company),
         (entry.agent_name, entry.agent),
     ):
-        owner = " ".join(safe(word, 80) for word in (name, record_id) if word)
+        owner = " ".join(clean_line(word, 80) for word in (name, record_id) if word)
         if owner:
             owners.append(owner)
     if owners:
@@ -217,9 +217,9 @@ def _subject_words(entry: Attempt | Settled) -> str:
 
 def _outcome_words(settled: Settled) -> str:
     """Return an outcome, how it is known, and the platform's own words about it."""
-    words: str = safe(settled.outcome, 40)
+    words: str = clean_line(settled.outcome, 40)
     if settled.known_by:
-        words = f"{words}, known by {safe(settled.known_by, 20)}"
+        words = f"{words}, known by {clean_line(settled.known_by, 20)}"
     if settled.words:
-        words = f"{words} ({safe(settled.words, 120)})"
+        words = f"{words} ({clean_line(settled.words, 120)})"
     return words

@@ -22,7 +22,7 @@ from agentco_tui.history.forecast import Forecast
 from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.live.insight import Level
 from agentco_tui.model import Budget, BudgetScope
-from agentco_tui.text import safe
+from agentco_tui.text import clean_line
 from agentco_tui.workspace.workspace import FEEDS, Workspace
 
 COLLECT_TIMEOUT: Final = 10.0
@@ -67,7 +67,7 @@ class MetricsBuilder:
 
     def add(self, family: str, value: object, *labels: object) -> None:
         """Add a series, unless its value is None or it was added before. Labels are cleaned."""
-        clean_labels = tuple(safe(str(label or ""), _LONGEST_LABEL) for label in labels)
+        clean_labels = tuple(clean_line(str(label or ""), _LONGEST_LABEL) for label in labels)
         if value is None or (family, clean_labels) in self._added:
             return
         if len(self._added) >= MOST_SERIES - 1:

@@ -36,9 +36,7 @@ from agentco_tui.live.store import Store
 from agentco_tui.model import Alert, Budget
 from agentco_tui.model import format as figures
 from agentco_tui.system.state_folder import HISTORY_FILE, state_folder
-
-# plain: our own words as SafeText; safe: cleans a foreign text.
-from agentco_tui.text import SafeText, plain, safe, signs
+from agentco_tui.text import SafeText, clean_line, mark_safe, signs
 from agentco_tui.workspace.workspace import FIRST_ANSWERS
 
 MAX_SUMS = 3
@@ -101,7 +99,7 @@ def run(arguments: Arguments, env: Mapping[str, str]) -> int:
                 _print(judgement)
             return EXIT_CODES[judgement.level]
     except SettingsError as error:
-        problems = [safe(str(problem)) for problem in error.problems]
+        problems = [clean_line(str(problem)) for problem in error.problems]
     code = EXIT_CODES[Level.UNKNOWN]
     if arguments["json"]:
         print_json({"status": "unknown", "exit_code": code, "settings": problems})
@@ -133,7 +131,7 @@ async def _check(settings: Settings) -> Judgement:
     has_history = settings.history and (state_folder() / HISTORY_FILE).exists()
     async with open_workspace(replace(settings, history=has_history)) as workspace:
         await workspace.first_answers(deadline, CHECKED_FEEDS)
-        timed_out = TimedOut(plain(f"no answer within {FIRST_ANSWERS:g} seconds"))
+        timed_out = TimedOut(mark_safe(f"no answer within {FIRST_ANSWERS:g} seconds"))
         failed: dict[FeedName, ApiError] = {}
         for feed in CHECKED_FEEDS:
             freshness = workspace.store.freshness[feed]
@@ -352,7 +350,7 @@ def _as_json(judgement: Judgement, settings: Settings) -> dict[str, object]:
             for owner, budget in judgement.sums
         ],
         "findings": [
-            {"status": level.name.lower(), "kind": kind, "id": record_id, "text": safe(text)}
+            {"status": level.name.lower(), "kind": kind, "id": record_id, "text": clean_line(text)}
             for level, kind, record_id, text in judgement.findings
         ],
         "failed": [{"part": feed, **error_json(error)} for feed, error in judgement.failed.items()],

@@ -40,7 +40,7 @@ from agentco_tui.live.record_export import as_json
 from agentco_tui.live.sentences import action_words, actor_words
 from agentco_tui.model import Activity, Severity
 from agentco_tui.model import format as figures
-from agentco_tui.text import safe, signs
+from agentco_tui.text import clean_line, signs
 from agentco_tui.workspace.named_records import agent_id_of, company_id_of, read_names
 from agentco_tui.workspace.opening import opened_workspace
 from agentco_tui.workspace.workspace import Workspace
@@ -177,10 +177,10 @@ class NewEntries:
         """The agent and the company that were asked for: " of agent X of company Y", or ""."""
         words = ""
         if self._agent:
-            words = f" of agent {safe(self._agent, 60)}"
+            words = f" of agent {clean_line(self._agent, 60)}"
         company = self._workspace.settings.company
         if company:
-            words = f"{words} of company {safe(company, 60)}"
+            words = f"{words} of company {clean_line(company, 60)}"
         return words
 
     async def poll(self) -> list[Activity]:

@@ -44,9 +44,7 @@ from agentco_tui.live.insight import waits_for_person
 from agentco_tui.model import Agent, Budget, BudgetScope, Money, Ref, Task
 from agentco_tui.reading.content import SIZE
 from agentco_tui.system.state_folder import JOURNAL_FILE, state_folder
-
-# plain: our own words as SafeText; safe: cleans a foreign text.
-from agentco_tui.text import plain, safe
+from agentco_tui.text import clean_line, mark_safe
 from agentco_tui.workspace.named_records import named_agent
 from agentco_tui.workspace.workspace import Workspace
 
@@ -122,14 +120,14 @@ def _refuse_empty_variables(env: Mapping[str, str]) -> None:
 
 def _check_fingerprint(arguments: Arguments) -> None:
     if arguments["expect"] is None:
-        command = f"agentco-tui get task {safe(arguments['id'], 60)} --json"
+        command = f"agentco-tui get task {clean_line(arguments['id'], 60)} --json"
         raise UsageError(
             f"--expect FINGERPRINT is required, the fingerprint of the task you read: {command}"
         )
     if not _FINGERPRINT.fullmatch(arguments["expect"].strip().casefold()):
         raise UsageError(
             f"--expect must be the fingerprint that `get task` shows, {2 * SIZE} hexadecimal "
-            f"digits, is “{safe(arguments['expect'], 60)}”"
+            f"digits, is “{clean_line(arguments['expect'], 60)}”"
         )
 
 
@@ -143,7 +141,7 @@ def _parse_limit(text: str, argument: str) -> Decimal:
     """Convert an argument to a limit, in whole currency units. Raises UsageError."""
     limit = check_limit(text)
     if not isinstance(limit, Decimal):
-        raise UsageError(f"{argument}: {limit}, is “{safe(text, 60)}”")
+        raise UsageError(f"{argument}: {limit}, is “{clean_line(text, 60)}”")
     return limit
 
 
@@ -246,12 +244,12 @@ async def _approve(services: Services, arguments: Arguments, company: str | None
     task_id = arguments["id"]
     lookup = await _find_task(services, task_id, company)
     # A task that is in no list any more can still be reported as decided.
-    task = lookup.task or Task(id=task_id, title=safe(task_id))
+    task = lookup.task or Task(id=task_id, title=clean_line(task_id))
     approval = Approval(services, task)
     if lookup.task is None and not lookup.is_decided:
         if lookup.error is None:
-            raise UsageError(f"no task has the id {safe(task_id, 60)}: nothing was sent")
-        return approval.unsent(Reason.NOT_FOUND_IN_PART, cause=plain(lookup.error))
+            raise UsageError(f"no task has the id {clean_line(task_id, 60)}: nothing was sent")
+        return approval.unsent(Reason.NOT_FOUND_IN_PART, cause=mark_safe(lookup.error))
     fingerprint = arguments["expect"].strip().casefold()
     is_waiting = lookup.task is not None and waits_for_person(task)
     if is_waiting and task.content.hex() != fingerprint:

@@ -21,9 +21,7 @@ from agentco_tui.config.settings import (
     Settings,
     ViewSettings,
 )
-
-# plain: our own words as SafeText; safe: cleans a foreign text.
-from agentco_tui.text import SafeText, plain, safe
+from agentco_tui.text import SafeText, clean_line, mark_safe
 
 __all__ = [
     "DEFAULT_PROFILE",
@@ -64,4 +62,4 @@ def off_by(settings: Settings) -> SafeText | None:
     if not settings.read_only:
         return None
     source = settings.sources.get("read_only", "--read-only").partition(",")[0]
-    return plain(f"writing is off ({safe(source, 40)})")
+    return mark_safe(f"writing is off ({clean_line(source, 40)})")

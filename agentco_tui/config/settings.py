@@ -35,7 +35,7 @@ from agentco_tui.keys.commands import UNBOUND, Command
 from agentco_tui.keys.places import SCREEN_OF_KIND
 from agentco_tui.model import AgentState, Severity, TaskState
 from agentco_tui.reading.mapping import AS_SENT, OPEN, ProfileMapping
-from agentco_tui.text import safe
+from agentco_tui.text import clean_line
 
 DEFAULT_PROFILE: Final = "default"
 """The name of the profile if the config file has none: then flags and variables describe it."""
@@ -348,8 +348,8 @@ class OwnCommand(msgspec.Struct, frozen=True, kw_only=True):
         return Command(
             id=f"commands.{self.name}",
             keys=self.key or UNBOUND,
-            label=safe(self.name),
-            tooltip=safe(shlex.join(self.run), 200),
+            label=clean_line(self.name),
+            tooltip=clean_line(shlex.join(self.run), 200),
             where=place,
             run="",
             also=tuple(more_places),

@@ -54,9 +54,7 @@ from agentco_tui.model import (
 )
 from agentco_tui.model import format as fmt
 from agentco_tui.model.period import period_of
-
-# plain: our own words as SafeText; safe: cleans a foreign text.
-from agentco_tui.text import SafeText, joined, plain, safe
+from agentco_tui.text import SafeText, clean_line, joined, mark_safe
 
 LEAST_GAP: Final = 60.0  # seconds; shorter gaps are not reported
 MOST_NAMED: Final = 3  # tasks of unknown outcome that are named in one line
@@ -81,7 +79,7 @@ class ChangeEvent(msgspec.Struct, frozen=True):
         if self.at is not None:
             when_and_who.insert(0, to_minute(self.at, now))
         times = f" ×{fmt.count(self.times)}" if self.times > 1 else ""
-        return joined(when_and_who), plain(f"{self.text}{times}")
+        return joined(when_and_who), mark_safe(f"{self.text}{times}")
 
 
 class Section(msgspec.Struct, frozen=True):
@@ -121,7 +119,7 @@ def to_minute(at: float, now: float) -> SafeText:
     """A moment to the minute: "22:14", "Wed 22:14", "19 Nov"."""
     words = fmt.clock(Moment(at), now)
     has_seconds = words.count(":") == 2
-    return plain(words[:5]) if has_seconds else words
+    return mark_safe(words[:5]) if has_seconds else words
 
 
 def read_slice(since: float, companies: Iterable[str], reader: Reader) -> HistorySlice:
@@ -196,7 +194,7 @@ def changes_since(
         nothing_wrong = "the log was not read"
     sections: list[Section] = []
     if unknown:
-        sections.append(Section(plain("Not known"), unknown))
+        sections.append(Section(mark_safe("Not known"), unknown))
     sections.append(_section("Decided", _decided(context, sent), none=f"nothing was decided{seen}"))
     sections.append(_section("Went wrong", _went_wrong(context), none=nothing_wrong))
     sections.append(
@@ -217,7 +215,7 @@ def _section(
 ) -> Section:
     """A section with its events in order: the most severe, the most frequent, the newest first."""
     events.sort(key=lambda event: (-event.level, -event.times, -(event.at or 0.0)))
-    return Section(plain(name), events, plain(none), notes)
+    return Section(mark_safe(name), events, mark_safe(none), notes)
 
 
 def gap_words(past: HistorySlice, span: Span) -> list[SafeText]:
@@ -231,7 +229,7 @@ def gap_words(past: HistorySlice, span: Span) -> list[SafeText]:
         for begin, end in gaps_of(seen, since, now):
             gap = f"from {to_minute(begin, now)} to {to_minute(end, now)}"
             names_by_gap.setdefault(gap, []).append(name)
-    sentences = [plain(f"{_not_read(names)} {gap}") for gap, names in names_by_gap.items()]
+    sentences = [mark_safe(f"{_not_read(names)} {gap}") for gap, names in names_by_gap.items()]
     if past.why_incomplete:
         sentences.append(past.why_incomplete)
     return sentences
@@ -292,7 +290,7 @@ def _decision(life: TaskLife, at: float, own_write: ChangeEvent | None, key: str
     who = life.decided_by
     if not who and own_write is not None:
         who = own_write.who
-    return ChangeEvent(at, plain(text), who or plain(""), level, key)
+    return ChangeEvent(at, mark_safe(text), who or mark_safe(""), level, key)
 
 
 def departure_time(life: TaskLife) -> float | None:
@@ -310,16 +308,16 @@ def departure_time(life: TaskLife) -> float | None:
 def verdict_of(life: TaskLife) -> SafeText | None:
     """The outcome of a task that left the queue, in a word; None if it is not known."""
     if life.state in VERDICTS:
-        return plain(VERDICTS[life.state])
+        return mark_safe(VERDICTS[life.state])
     if life.decided is not None or life.state is TaskState.APPROVED:
-        return plain("approved")
+        return mark_safe("approved")
     if life.state in (TaskState.RUNNING, TaskState.DONE, TaskState.FAILED):
-        return plain(f"left the queue, {life.state}:")
+        return mark_safe(f"left the queue, {life.state}:")
     return None
 
 
 def _title(life: TaskLife) -> SafeText:
-    return life.title or safe(life.id, 60)
+    return life.title or clean_line(life.id, 60)
 
 
 def _noticed_late(life: TaskLife, at: float) -> str:
@@ -338,7 +336,7 @@ def _of_unknown_outcome(lives: Sequence[TaskLife]) -> ChangeEvent:
     if len(lives) > MOST_NAMED:
         titles += f" and {fmt.count(len(lives) - MOST_NAMED)} more"
     last = max(life.departed or 0.0 for life in lives)
-    words = plain(f"{tasks} left the queue, outcome unknown: {titles}")
+    words = mark_safe(f"{tasks} left the queue, outcome unknown: {titles}")
     return ChangeEvent(last, words, level=Level.UNKNOWN)
 
 
@@ -356,9 +354,9 @@ def _went_wrong(context: _Since) -> list[ChangeEvent]:
         level = SEVERITY_LEVELS[kind.severity]
         if level <= Level.OK:
             continue
-        text = plain(kind.verb or "an entry without words")
+        text = mark_safe(kind.verb or "an entry without words")
         key = ""
-        who = plain("")
+        who = mark_safe("")
         if kind.agent:
             key = f"agents:{kind.agent}"
             who = context.names.agent(Ref(id=kind.agent))
@@ -393,7 +391,7 @@ def _spent(context: _Since, sums: Mapping[str, ObservedSum]) -> list[ChangeEvent
                 spent_since = Money(amount, budget.spent.currency, derived=True)
                 words = f"{fmt.money(spent_since)}, {words}"
         key = f"budget:{budget.scope}:{budget.id}"
-        event = ChangeEvent(None, plain(words), context.names.budget(budget), key=key)
+        event = ChangeEvent(None, mark_safe(words), context.names.budget(budget), key=key)
         rows.append((amount, event))
     rows.sort(key=lambda row: -row[0])
     return [event for _, event in rows]
@@ -404,7 +402,7 @@ def _notes_on_sums(context: _Since, sums: Mapping[str, ObservedSum]) -> list[Saf
     since = context.since
     now = context.now
     if not sums:
-        return [plain(f"nothing is known of what was spent since {to_minute(since, now)}")]
+        return [mark_safe(f"nothing is known of what was spent since {to_minute(since, now)}")]
     notes: list[SafeText] = []
     for spent in sums.values():
         unknown = (now - since) - spent.seconds
@@ -415,7 +413,7 @@ def _notes_on_sums(context: _Since, sums: Mapping[str, ObservedSum]) -> list[Saf
             f"in the {fmt.duration(spent.seconds)} that was seen"
             f" (from {to_minute(begin, now)} to {to_minute(end, now)})"
         )
-        notes.append(plain(f"{known}; nothing is known of {fmt.duration(unknown)}"))
+        notes.append(mark_safe(f"{known}; nothing is known of {fmt.duration(unknown)}"))
     return [*dict.fromkeys(notes), *_difference_to_parts(sums, context.store)]
 
 
@@ -436,7 +434,7 @@ def _difference_to_parts(sums: Mapping[str, ObservedSum], store: Store) -> list[
         why = f", without {unknown} of which nothing is known"
     else:
         why = ": their budgets are polled at other moments than the total"
-    return [plain(f"the companies together {fmt.money(together)}{why}")]
+    return [mark_safe(f"the companies together {fmt.money(together)}{why}")]
 
 
 def _alerts(context: _Since) -> list[ChangeEvent]:
@@ -470,28 +468,28 @@ def _alert_that_came(context: _Since, alert: Alert, life: AlertLife | None) -> C
         if at is not None and at < context.since:
             return None
         level = insight.alert_level(alert, context.limits)
-        return ChangeEvent(at, alert.text, plain(word), level, key)
+        return ChangeEvent(at, alert.text, mark_safe(word), level, key)
     was_seen_open = life is not None
     if at is None or at < context.since or was_seen_open:
         return None
-    words = plain(f"{alert.text}{_was(alert.severity)}")
-    return ChangeEvent(at, words, plain("came and went"), key=key)
+    words = mark_safe(f"{alert.text}{_was(alert.severity)}")
+    return ChangeEvent(at, words, mark_safe("came and went"), key=key)
 
 
 def _alert_that_went(context: _Since, life: AlertLife, gone: float) -> ChangeEvent:
     """The event of an alert that was seen open, and ended at the time `gone`."""
     text = life.text
     if not text:
-        text = plain("about the whole")
+        text = mark_safe("about the whole")
         if life.subject:
             subject = Ref(id=life.subject)
             names = context.names
             is_agent = life.scope is BudgetScope.AGENT
             owner = names.agent(subject) if is_agent else names.company(subject)
-            text = plain(f"about {owner}")
-    word = plain("came and went" if life.first_seen >= context.since else "went")
+            text = mark_safe(f"about {owner}")
+    word = mark_safe("came and went" if life.first_seen >= context.since else "went")
     key = f"budget:{life.scope}:{life.subject or ''}"
-    return ChangeEvent(gone, plain(f"{text}{_was(life.severity)}"), word, key=key)
+    return ChangeEvent(gone, mark_safe(f"{text}{_was(life.severity)}"), word, key=key)
 
 
 def _was(severity: Severity) -> str:
@@ -515,7 +513,7 @@ def _newly_waiting(context: _Since) -> list[ChangeEvent]:
         if at < context.since or not insight.waits_for_person(task):
             continue
         level = insight.task_level(task, context.now, context.limits)
-        who = context.names.agent(task.agent) if task.agent else plain("")
+        who = context.names.agent(task.agent) if task.agent else mark_safe("")
         event = ChangeEvent(at, task.title, who, level, f"tasks:{task.id}")
         line = (level, task.title, task.agent)
         earlier = events.get(line)

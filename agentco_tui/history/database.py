@@ -37,7 +37,7 @@ from agentco_tui.history.rows import CountRow, LifeRow, Rows, SampleRow
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.system.background import turn_of_thread
 from agentco_tui.system.state_folder import FILE_MODE, FOLDER_MODE
-from agentco_tui.text import safe
+from agentco_tui.text import clean_line
 
 T = TypeVar("T")
 
@@ -95,7 +95,7 @@ class HistoryDatabase:
         self._path = path
         self._profile = profile
         self._origin = origin
-        self._name = f"the history {safe(str(path), 200)}"
+        self._name = f"the history {clean_line(str(path), 200)}"
         self._lock = HistoryLock(path, platform_of(origin))
         self.files_opened = 1  # more if one was damaged or deleted
         self._connection: sqlite3.Connection | None = None
@@ -215,13 +215,13 @@ class HistoryDatabase:
             self._disconnect()
             log.info("the history: %r", error)
             if _is_damage(error):
-                set_aside = safe(self._set_aside(), 200)
+                set_aside = clean_line(self._set_aside(), 200)
                 raise HistoryError(
                     f"{self._name} was damaged: it was set aside as {set_aside}, "
                     "and a new one was started"
                 ) from error
             if isinstance(error, (sqlite3.OperationalError, OSError)):
-                reason = safe(getattr(error, "strerror", None) or str(error), 120)
+                reason = clean_line(getattr(error, "strerror", None) or str(error), 120)
                 raise HistoryError(
                     f"nothing can be remembered: {self._name} can't be used ({reason}); "
                     "the dashboard goes on, and tries again"
@@ -513,7 +513,7 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
     HistoryError, and FileNotFoundError if there is none.
     """
     path.stat()
-    name = f"the history {safe(str(path), 200)}"
+    name = f"the history {clean_line(str(path), 200)}"
     try:
         _bring_up_to_date(path, name)
         read_only = f"{path.absolute().as_uri()}?mode=ro"
@@ -522,7 +522,7 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
             connection.execute("BEGIN")
             yield connection
     except sqlite3.Error as error:
-        raise HistoryError(f"{name} can't be read ({safe(str(error))})") from error
+        raise HistoryError(f"{name} can't be read ({clean_line(str(error))})") from error
 
 
 @contextmanager

@@ -27,9 +27,7 @@ from agentco_tui.history.observations import HistoryError, Observed
 from agentco_tui.history.reader import Reader
 from agentco_tui.history.rows import Rows, prepared
 from agentco_tui.system.background import in_slices
-
-# plain: our own words as SafeText, a text that is clean for a terminal.
-from agentco_tui.text import SafeText, plain
+from agentco_tui.text import SafeText, mark_safe
 
 WRITE_EVERY: Final = 10.0  # seconds between two batches
 AT_ONCE: Final = 0.001  # seconds of work for which no slices are needed
@@ -177,7 +175,7 @@ class History:
         try:
             return self._executor.submit(work)
         except RuntimeError:
-            raise HistoryError(plain("the history is closed")) from None
+            raise HistoryError(mark_safe("the history is closed")) from None
 
     def _report(self, sentence: SafeText) -> None:
         """Pass trouble on to the event loop; called in the thread."""

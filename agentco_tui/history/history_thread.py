@@ -19,9 +19,7 @@ from agentco_tui.history.observations import HistoryError
 from agentco_tui.history.reader import Reader
 from agentco_tui.history.rows import Rows
 from agentco_tui.system.background import turn_of_thread
-
-# plain: our own words as SafeText, a text that is clean for a terminal.
-from agentco_tui.text import SafeText, plain
+from agentco_tui.text import SafeText, mark_safe
 
 if TYPE_CHECKING:
     from agentco_tui.history.database import HistoryDatabase
@@ -149,7 +147,7 @@ class HistoryThread:
         self._expiring = None
 
     def _report_once(self, error: HistoryError) -> None:
-        sentence = plain(str(error))
+        sentence = mark_safe(str(error))
         if sentence not in self._reported:
             self._reported.add(sentence)
             self._report(sentence)

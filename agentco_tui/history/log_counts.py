@@ -18,7 +18,7 @@ from agentco_tui.live.activity_window import is_gap
 from agentco_tui.live.log_findings import ENDED, state_from_verb
 from agentco_tui.model import Activity, Ref, Severity, TaskState
 from agentco_tui.reading.field_names import phrase
-from agentco_tui.text import SafeText, safe
+from agentco_tui.text import SafeText, clean_line
 
 _MINUTE: Final = 60
 _HOUR: Final = 3_600
@@ -97,7 +97,7 @@ def observe_log(entries: Sequence[Activity]) -> Observed:
 
 def kind_of(entry: Activity) -> EntryKind:
     """What an entry is counted as."""
-    verb = safe(phrase(entry.verb), _LONGEST_KIND) if entry.verb else ""
+    verb = clean_line(phrase(entry.verb), _LONGEST_KIND) if entry.verb else ""
     return EntryKind(_id(entry.agent), verb, entry.severity)
 
 
@@ -111,7 +111,7 @@ def life_from_log(entry: Activity) -> TaskLife | None:
     is_decision = state in _DECISIONS
     decided_by: SafeText | None = None
     if is_decision and entry.actor is not None:
-        decided_by = entry.actor.name or safe(entry.actor.id, _LONGEST_ID)
+        decided_by = entry.actor.name or clean_line(entry.actor.id, _LONGEST_ID)
     return TaskLife(
         id=task,
         title=entry.task.name or SafeText(""),

@@ -16,7 +16,7 @@ import msgspec
 from msgspec.structs import asdict, astuple
 
 from agentco_tui.history.observations import Observed, QueueSeen, TaskLife
-from agentco_tui.text import safe
+from agentco_tui.text import clean_line
 
 MINUTE: Final = 60
 LONGEST_TITLE: Final = 200  # cells
@@ -159,7 +159,7 @@ def _life_row(life: TaskLife, cell: Callable[[object], Cell]) -> LifeRow:
 
 
 def _text(value: str, redact: Callable[[str], str]) -> str:
-    return redact(safe(value, LONGEST_TITLE)) if value else ""
+    return redact(clean_line(value, LONGEST_TITLE)) if value else ""
 
 
 def _cell(value: object, redact: Callable[[str], str]) -> Cell:

@@ -20,13 +20,11 @@ from msgspec.structs import replace
 
 from agentco_tui.model import Activity, Listing, Severity
 from agentco_tui.reading.identity import mark_shared
-
-# plain: our own words as SafeText, a text that is clean for a terminal.
-from agentco_tui.text import plain
+from agentco_tui.text import mark_safe
 
 GAP_PREFIX = "gap:"  # with which the id of a gap entry begins
-MISSING = plain("entries may be missing here: more came than one poll can bring")
-NO_MORE = plain("entries may be missing here: the platform gave no more")
+MISSING = mark_safe("entries may be missing here: more came than one poll can bring")
+NO_MORE = mark_safe("entries may be missing here: the platform gave no more")
 DEFAULT_CAPACITY = 5_000  # entries
 _ENOUGH_TO_JUDGE: Final = 20
 """Entries in an answer that show whether the log numbers them; one in so many may be skipped."""

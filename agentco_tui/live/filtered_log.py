@@ -35,9 +35,7 @@ from agentco_tui.live.store import Change
 from agentco_tui.model import Activity, Listing, Ref
 from agentco_tui.model import format as fmt
 from agentco_tui.reading.field_names import phrase
-
-# plain: our own words as SafeText, a text that is clean for a terminal.
-from agentco_tui.text import SafeText, plain
+from agentco_tui.text import SafeText, mark_safe
 
 SECONDS_OF_DAY: Final = 24 * 3_600.0
 LONGEST_ZONE: Final = 14 * 3_600.0
@@ -116,7 +114,7 @@ class FilteredLog(LogEntries):
         phrases = self._gaps.reader.limitations()
         if self._others:
             count = fmt.count(self._others)
-            phrases.append(plain(f"{count} entries that do not match left out"))
+            phrases.append(mark_safe(f"{count} entries that do not match left out"))
         return phrases
 
     # ---- reading
@@ -177,7 +175,7 @@ class FilteredLog(LogEntries):
             log.exception("reading a filtered log failed")
             words = f"through a fault of this program ({type(error).__name__})"
             failure = errors.Unreadable(
-                plain(f"this answer could not be read, {words}"), path="/api/activity"
+                mark_safe(f"this answer could not be read, {words}"), path="/api/activity"
             )
         else:
             took = self._clock.monotonic() - began

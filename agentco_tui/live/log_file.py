@@ -17,9 +17,7 @@ from agentco_tui.model import Ref
 from agentco_tui.model import format as fmt
 from agentco_tui.reading.field_names import fold, word_set
 from agentco_tui.reading.kinds.activity import ACTIVITY
-
-# plain: our own words as SafeText, a text that is clean for a terminal.
-from agentco_tui.text import SafeText, plain
+from agentco_tui.text import SafeText, mark_safe
 
 _OWNERS = word_set("company agent actor")  # whose ids a column may hold
 LONGEST_LINE = 1_000_000
@@ -61,7 +59,7 @@ class Written:
         if has_title_row:
             rows -= 1
         counted = "1 row" if rows == 1 else f"{fmt.count(rows)} rows"
-        return plain(f"{counted}, {fmt.size(self.bytes)}")
+        return mark_safe(f"{counted}, {fmt.size(self.bytes)}")
 
 
 async def lines_of(chunks: AsyncIterator[bytes]) -> AsyncIterator[str]:

@@ -20,9 +20,7 @@ from agentco_tui.model import Activity, Ref, Severity, Task, TaskState
 from agentco_tui.model.period import HOUR
 from agentco_tui.reading.field_names import phrase, word_set
 from agentco_tui.reading.values.status_word import task_state
-
-# plain: our own words as SafeText, a text that is clean for a terminal.
-from agentco_tui.text import plain
+from agentco_tui.text import mark_safe
 from agentco_tui.text.memoized import memoized
 
 OFTEN: Final = 3  # failures within an hour that count as one that repeats
@@ -168,7 +166,7 @@ def _task_of(entry: Activity, state: TaskState) -> Task:
     ref = entry.task or Ref()
     return Task(
         id=ref.id or "",
-        title=ref.name or entry.text or plain("a task"),
+        title=ref.name or entry.text or mark_safe("a task"),
         state=state,
         agent=entry.agent,
         company=entry.company,

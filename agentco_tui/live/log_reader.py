@@ -17,9 +17,7 @@ from agentco_tui.api.client import Client
 from agentco_tui.api.errors import Invalid, NotFound, OtherStatus, TooLarge
 from agentco_tui.live.feeds import ActivityFilter
 from agentco_tui.model import Activity, Listing
-
-# plain: our own words as SafeText, a text that is clean for a terminal.
-from agentco_tui.text import SafeText, plain
+from agentco_tui.text import SafeText, mark_safe
 
 PAGE: Final = 1_000  # the usual limit of a request
 MOST: Final = 4_000  # the limit for a day that has more than a page
@@ -52,9 +50,9 @@ class LogReader:
         phrases: list[SafeText] = []
         most = min(self._most, self.cap or MOST)
         if most < MOST:
-            phrases.append(plain(f"{most} entries at most"))
+            phrases.append(mark_safe(f"{most} entries at most"))
         if self.ignores_days:
-            phrases.append(plain("from and to ignored"))
+            phrases.append(mark_safe("from and to ignored"))
         return phrases
 
     async def request(

@@ -16,7 +16,7 @@ from agentco_tui.live.store import Collection, Store
 from agentco_tui.live.whole_budget import is_less_than_companies
 from agentco_tui.model import Activity, Agent, Alert, Budget, BudgetScope, Company, Ref, Task
 from agentco_tui.reading.field_names import phrase
-from agentco_tui.text import SafeText, safe, signs
+from agentco_tui.text import SafeText, clean_line, signs
 
 Known = TypeVar("Known", Agent, Company)
 
@@ -126,4 +126,4 @@ def _name_or_id(ref: Ref | None, collection: Collection[Agent] | Collection[Comp
         return record.name
     if ref.id is None:
         return signs.missing
-    return safe(ref.id)
+    return clean_line(ref.id)

@@ -44,9 +44,7 @@ from agentco_tui.live.poll_timing import CLOCK_CHECK, JITTER, after_failure, pol
 from agentco_tui.live.single_flight import SingleFlight
 from agentco_tui.live.store import Store
 from agentco_tui.model import Listing, Record
-
-# plain: our own words as SafeText, a text that is clean for a terminal.
-from agentco_tui.text import plain
+from agentco_tui.text import mark_safe
 
 AT_ONCE: Final = 4  # requests of feeds under way together
 HANGING_AT_ONCE: Final = 2  # of these for feeds whose last request timed out
@@ -330,7 +328,9 @@ class Poller:
             # A bug of ours in reading one answer must not end the polling: it is shown and logged.
             log.exception("reading the feed %s failed", feed)
             words = f"through a fault of this program ({type(error).__name__})"
-            failure = errors.Unreadable(plain(f"this answer could not be read, {words}"), path=feed)
+            failure = errors.Unreadable(
+                mark_safe(f"this answer could not be read, {words}"), path=feed
+            )
         if failure is not None and query_key(feed, self.query) != key_at_begin:
             is_current = False
         if not is_current:

@@ -27,7 +27,7 @@ from agentco_tui.live.sentences import sentence
 from agentco_tui.model import Activity, Agent, Alert, Budget, Moment, Money, Record, Ref, Task
 from agentco_tui.model.format import stamp
 from agentco_tui.reading.field_names import phrase
-from agentco_tui.text import safe, safe_block
+from agentco_tui.text import clean_block, clean_line
 
 KINDS: Final[Mapping[str, type[Record]]] = {
     "company": model.Company,
@@ -228,7 +228,7 @@ def record_environment(record: Record, names: Names) -> dict[str, str]:
     kind = kind_of(record).upper()
     variables: dict[str, str] = {}
     for name, text in flat_record(record, names).items():
-        line = text if text.isprintable() else safe(text)
+        line = text if text.isprintable() else clean_line(text)
         variables[f"AGENTCO_{kind}_{name.upper()}"] = line[:LONGEST]
     return variables
 
@@ -245,6 +245,6 @@ def csv_cell(text: str) -> str:
 
     A quote precedes what a spreadsheet would run as a formula (OWASP, CSV Injection).
     """
-    cell = safe_block(text)
+    cell = clean_block(text)
     is_formula = cell.startswith(_FORMULA) and not _NUMBER.fullmatch(cell)
     return f"'{cell}" if is_formula else cell

@@ -27,9 +27,7 @@ from agentco_tui.live.poll_timing import poll_spacing
 from agentco_tui.live.poller import Poller, Schedule
 from agentco_tui.live.replay_clock import ReplayClock
 from agentco_tui.model import Activity, Listing
-
-# plain: our own words as SafeText; safe: cleans a foreign text.
-from agentco_tui.text import SafeText, plain, safe
+from agentco_tui.text import SafeText, clean_line, mark_safe
 
 SHORTEST_STEP: Final = 0.1
 """Seconds between two polls, at every speed of the replay."""
@@ -71,7 +69,7 @@ class RecordedPlatform:
         ApiError: the recorded failure, or NotSent if nothing was recorded. A poll gets the last
         answer even if later requests failed; `ReplayPoller` adds the failure to its freshness.
         """
-        path = safe(target.partition(" ")[2], 300)
+        path = clean_line(target.partition(" ")[2], 300)
         lookup = Lookup(*self.recording.last(target, self.clock.time()))
         lookups_of_poll = _lookups.get()
         if lookups_of_poll is not None:
@@ -87,13 +85,13 @@ class RecordedPlatform:
         try:
             return answer, await asyncio.to_thread(self.recording.body, located)
         except (OSError, ValueError, zlib.error):
-            raise errors.Broken(plain("damaged in the recording"), path=path) from None
+            raise errors.Broken(mark_safe("damaged in the recording"), path=path) from None
 
     def _not_recorded_error(self, target: str, path: SafeText) -> NotSent:
         if target in self.recording:
-            return NotYet(plain("not yet in the recording: it was requested later"), path=path)
+            return NotYet(mark_safe("not yet in the recording: it was requested later"), path=path)
         words = "not in the recording: it was not requested while recording"
-        return NotSent(plain(words), path=path)
+        return NotSent(mark_safe(words), path=path)
 
 
 def _recorded_error(failure: FailedWith, path: SafeText) -> ApiError:
@@ -103,7 +101,7 @@ def _recorded_error(failure: FailedWith, path: SafeText) -> ApiError:
     if not (isinstance(error_class, type) and issubclass(error_class, ApiError)):
         error_class = errors.Broken
     was_sent = Sent(sent) if sent in [*Sent] else None
-    error: ApiError = error_class(safe(words, 1000), path=path, sent=was_sent)
+    error: ApiError = error_class(clean_line(words, 1000), path=path, sent=was_sent)
     return error
 
 
@@ -115,7 +113,7 @@ class ReplayLogReader(LogReader):
         lookups = _lookups.get() or []
         times = [lookup.answer.answer.at for lookup in lookups if lookup.answer is not None]
         if times and times[-1] < times[0]:
-            raise NotYet(plain("not yet in the recording"))
+            raise NotYet(mark_safe("not yet in the recording"))
         return listing
 
 
@@ -211,10 +209,10 @@ class ReplayPoller(Poller):
         """Return what failed after the answers of a poll, which are `age` seconds old."""
         for lookup in reversed(lookups):
             if lookup.failure is not None and lookup.answer is not None:
-                return _recorded_error(lookup.failure, safe(lookup.answer.answer.target, 300))
+                return _recorded_error(lookup.failure, clean_line(lookup.answer.answer.target, 300))
         if age > OUTDATED_AFTER * self.refresh:
             words = "the recording has nothing newer: it was not requested again"
-            return NotSent(plain(words), path=feed)
+            return NotSent(mark_safe(words), path=feed)
         return None
 
     def _record_failure(self, feed: FeedName, schedule: Schedule, error: ApiError) -> None:

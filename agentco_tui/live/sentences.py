@@ -16,9 +16,7 @@ from agentco_tui.live.activity_window import is_gap
 from agentco_tui.live.names import Names
 from agentco_tui.model import Activity
 from agentco_tui.reading.field_names import phrase
-
-# plain: our own words as SafeText; safe: cleans a foreign text.
-from agentco_tui.text import SafeText, joined, plain, safe, signs
+from agentco_tui.text import SafeText, clean_line, joined, mark_safe, signs
 from agentco_tui.text.memoized import memoized
 
 SPAN: Final = 600.0  # seconds within which entries of one kind are folded
@@ -42,7 +40,7 @@ def actor_words(entry: Activity, names: Names) -> SafeText:
         sort = "agent"
     if not sort:
         return signs.missing
-    return safe(sort)
+    return clean_line(sort)
 
 
 def _actor_name(entry: Activity, names: Names) -> SafeText | None:
@@ -58,7 +56,7 @@ def action_words(entry: Activity, names: Names) -> SafeText:
     if entry.text is not None:
         rest = entry.text.removeprefix(f"{who} ")
         if who and rest:
-            return safe(rest)
+            return clean_line(rest)
         return entry.text
     words = phrase(entry.verb or "").split()
     sort, thing = _object_of(entry, names)
@@ -77,10 +75,10 @@ def action_words(entry: Activity, names: Names) -> SafeText:
         of = "of" if len(other_words) > 1 else ""
         parts = [*other_words, of, *object_words, thing]
     if who is None and ref is not None and ref.id is not None:
-        parts.append(f"by {safe(ref.id, 60)}")
+        parts.append(f"by {clean_line(ref.id, 60)}")
     if entry.outcome and entry.outcome not in words:
         parts.append(f"({phrase(entry.outcome)})")
-    return safe(" ".join(filter(None, parts)) or "an entry without words")
+    return clean_line(" ".join(filter(None, parts)) or "an entry without words")
 
 
 def _participle_first(words: list[str]) -> list[str]:
@@ -123,7 +121,7 @@ def _object_of(entry: Activity, names: Names) -> tuple[str, str]:
         return "", ""  # it was done to the actor
     known = names.known_name(ref, sort)
     if known is None:
-        return sort, safe(ref.id or "", 60)
+        return sort, clean_line(ref.id or "", 60)
     if sort == "task":
         return sort, f"“{known}”"
     return sort, known
@@ -139,8 +137,8 @@ class Fold:
     def count(self) -> SafeText:
         """How often: "×4"; empty for a single entry."""
         if len(self.entries) == 1:
-            return plain("")
-        return plain(f"×{len(self.entries)}")
+            return mark_safe("")
+        return mark_safe(f"×{len(self.entries)}")
 
     def count_and_span(self) -> SafeText:
         """How often within how long: "×4 in 10 m"; empty for a single entry."""
@@ -149,7 +147,7 @@ class Fold:
         if not self.count or first is None or last is None:
             return self.count
         minutes = max(1, round((last.at - first.at) / 60))
-        return plain(f"{self.count} in {minutes} m")
+        return mark_safe(f"{self.count} in {minutes} m")
 
 
 def fold_repeats(newest_first: Iterable[Activity], names: Names) -> list[Fold]:

@@ -3,9 +3,9 @@
 The platform is the remote service that runs companies of AI agents. `agentco_tui.reading` decodes
 responses into them; all other packages read them. A `SafeText` has been cleaned of control
 characters and escape sequences, so it can be shown. Identifiers (`id`) are kept exactly as they
-were sent, because they go back into requests; they must pass `safe` before they are shown. A field
-that was not sent is None, never 0 or "". Fields that the decoder did not understand are kept in
-`extra` as compact JSON, and shown in the detail pane.
+were sent, because they go back into requests; they must pass `clean_line` before they are shown. A
+field that was not sent is None, never 0 or "". Fields that the decoder did not understand are kept
+in `extra` as compact JSON, and shown in the detail pane.
 
 A record is writable if a request may name it by its id. It is not if the platform sent no id, or
 the same id for several rows: then `id_doubt` says why, and no approval or change can be sent.
@@ -20,7 +20,7 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from agentco_tui.text import SafeText, safe
+from agentco_tui.text import SafeText, clean_line
 
 R = TypeVar("R")
 
@@ -224,7 +224,7 @@ class Task(Record, frozen=True, kw_only=True, gc=False):
         """What was too long to be kept, in words; None if the task is complete."""
         if b'"(cut)":' not in self.extra:
             return None
-        return safe(extra_fields(self.extra).get("(cut)", "more"))
+        return clean_line(extra_fields(self.extra).get("(cut)", "more"))
 
 
 class Budget(Record, frozen=True, kw_only=True, gc=False):

@@ -17,8 +17,7 @@ from datetime import UTC, datetime, tzinfo
 from decimal import ROUND_HALF_EVEN, Decimal
 from typing import TYPE_CHECKING, Final
 
-# plain: our own words as SafeText; safe: cleans a foreign text.
-from agentco_tui.text import SafeText, clip, in_ascii, plain, safe, signs
+from agentco_tui.text import SafeText, clean_line, clip, in_ascii, mark_safe, signs
 
 if TYPE_CHECKING:
     from agentco_tui.model import Moment, Money
@@ -126,7 +125,7 @@ def money(
     """
     if sum_ is None or not sum_.amount.is_finite():
         return signs.missing
-    unit = clip(safe(sum_.currency or ""), 12)
+    unit = clip(clean_line(sum_.currency or ""), 12)
     amount = abs(sum_.amount)
     no_cents = unit in _NO_CENTS
     if rough and amount:
@@ -153,7 +152,7 @@ def money(
         prefix += "-"
     if unit and not sign:
         figure += f" {unit}"
-    return plain(f"{prefix}{sign}{figure}")
+    return mark_safe(f"{prefix}{sign}{figure}")
 
 
 def _currency_sign(unit: str) -> str:
@@ -354,7 +353,7 @@ def zone(now: float, tz: tzinfo | None = None) -> SafeText:
     today = _local(now, tz)
     if today is None:
         return signs.unknown
-    return safe(f"{today:%Z}", 10)
+    return clean_line(f"{today:%Z}", 10)
 
 
 def moment(moment_: Moment | None, tz: tzinfo | None = None, full: bool = False) -> SafeText:
@@ -368,15 +367,15 @@ def moment(moment_: Moment | None, tz: tzinfo | None = None, full: bool = False)
     then = _local(moment_.at, tz)
     if then is None:
         if full:
-            return plain(f"{signs.unknown} no time a calendar has")
+            return mark_safe(f"{signs.unknown} no time a calendar has")
         return signs.unknown
     text = then.isoformat(" ")
     date_and_time = text[:19]
     offset = text[19:]
     if not full:
-        return plain(date_and_time)
+        return mark_safe(date_and_time)
     assumed = ", zone assumed" if moment_.zone_assumed else ""
-    return plain(f"{date_and_time} {offset}{assumed}")
+    return mark_safe(f"{date_and_time} {offset}{assumed}")
 
 
 def stamp(seconds: float) -> str:

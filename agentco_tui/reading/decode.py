@@ -40,7 +40,7 @@ from agentco_tui.reading.json_access import Json
 from agentco_tui.reading.schema import DecodeContext, Kind, Row, UnreadableRecord
 from agentco_tui.reading.values.money import envelope_unit
 from agentco_tui.reading.values.reference import looks_like_id
-from agentco_tui.text import SafeText, safe
+from agentco_tui.text import SafeText, clean_line
 
 R = TypeVar("R", bound=Record)
 
@@ -63,7 +63,7 @@ class RefusedBody(UnexpectedShape):
     """A 2xx answer whose body says that the call failed; `refusal` holds the platform's words."""
 
     def __init__(self, refusal: ErrorBody) -> None:
-        super().__init__(refusal.text or safe("the platform says that the call failed"))
+        super().__init__(refusal.text or clean_line("the platform says that the call failed"))
         self.refusal = refusal
 
 
@@ -142,7 +142,7 @@ def read_summary(kind: Kind[R], body: Json) -> Page[R]:
     why = describe_shape(body)
     if message:
         why = f"the platform says: {message}"
-    raise UnexpectedShape(safe(f"the answer holds no list of {kind.noun}: {why}"))
+    raise UnexpectedShape(clean_line(f"the answer holds no list of {kind.noun}: {why}"))
 
 
 def page_of(located: LocatedRows, body: Json, outcomes: Iterable[R | UnreadRow]) -> Page[R]:
@@ -161,7 +161,7 @@ def page_of(located: LocatedRows, body: Json, outcomes: Iterable[R | UnreadRow])
         records=tuple(without_repeats(records)),
         unread=sum(unread.values()),
         unread_reasons=tuple(list(unread)[:_MOST_REASONS]),
-        shape=safe(located.found.path, 120),
+        shape=clean_line(located.found.path, 120),
         notice=notice,
     )
 
@@ -189,7 +189,7 @@ def decode_rows(kind: Kind[R], located: LocatedRows) -> Iterator[R | UnreadRow]:
                 # No one has seen the record yet; a copy of it would cost more than the digest.
                 force_setattr(record, "content", content_of(sent))
         except UnreadableRecord as error:
-            yield UnreadRow(safe(str(error)))
+            yield UnreadRow(clean_line(str(error)))
         else:
             yield record
 
@@ -212,7 +212,7 @@ def _read_rows(kind: Kind[Any], found: FoundList) -> Iterator[_SentRow | UnreadR
     taken = 0
     for index, item in enumerate(found.items):
         if taken >= kind.max_rows:
-            reason = safe(f"more than {kind.max_rows:,} {kind.noun}")
+            reason = clean_line(f"more than {kind.max_rows:,} {kind.noun}")
             yield UnreadRow(reason, len(found.items) - index)
             return
         sent = item
@@ -221,7 +221,7 @@ def _read_rows(kind: Kind[Any], found: FoundList) -> Iterator[_SentRow | UnreadR
         elif type(item) is str and "id" in needs and looks_like_id(item):
             sent = {"id": item}
         if type(sent) is not dict:
-            yield UnreadRow(safe(f"{_type_name(item)} where an object was due"))
+            yield UnreadRow(clean_line(f"{_type_name(item)} where an object was due"))
             continue
         row = read(unwrap_record(sent, kind))
         if keys is None and not row.plan.is_record:
@@ -244,7 +244,7 @@ def read_one(kind: Kind[R], body: Json, wanted_id: str | None = None) -> R:
     found = next(find_one(body, kind), None)
     if found is None:
         raise UnexpectedShape(
-            safe(f"the answer holds no {kind.name.replace('_', ' ')}: {describe_shape(body)}")
+            clean_line(f"the answer holds no {kind.name.replace('_', ' ')}: {describe_shape(body)}")
         )
     context = DecodeContext(
         names=sideloaded_names(body),
@@ -257,7 +257,7 @@ def read_one(kind: Kind[R], body: Json, wanted_id: str | None = None) -> R:
         if type(record) is Task:
             force_setattr(record, "content", content_of(found))
     except UnreadableRecord as error:
-        raise UnexpectedShape(safe(f"the answer holds {error}")) from None
+        raise UnexpectedShape(clean_line(f"the answer holds {error}")) from None
     return record
 
 
@@ -267,7 +267,7 @@ def describe_shape(body: Json) -> str:
         return _type_name(body)
     if not body:
         return "an empty one"
-    names = [str(safe(key, 30)) for key in islice(body, 6)]
+    names = [str(clean_line(key, 30)) for key in islice(body, 6)]
     if len(body) > 6:
         names.append("…")
     return f"an object with {', '.join(names)}"

@@ -35,7 +35,7 @@ from agentco_tui.reading.identity import has_id_field
 from agentco_tui.reading.json_access import Json, get_field, keys_of
 from agentco_tui.reading.schema import Kind
 from agentco_tui.reading.values.scalar import to_count
-from agentco_tui.text import SafeText, safe
+from agentco_tui.text import SafeText, clean_line
 from agentco_tui.text.memoized import memoized
 
 _WRAPPERS: Final = """
@@ -564,5 +564,5 @@ def _add_sideloaded_name(item: Mapping[str, Json], names: dict[str, SafeText]) -
     for key in _NAME_KEYS:
         name = get_field(named, key)
         if type(name) is str and name:
-            names.setdefault(str(record_id), safe(name))
+            names.setdefault(str(record_id), clean_line(name))
             return

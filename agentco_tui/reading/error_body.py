@@ -25,7 +25,7 @@ from agentco_tui.reading.field_names import fold, is_secret, word_set
 from agentco_tui.reading.json_access import Json
 from agentco_tui.reading.json_body import BodyError, looks_like_html, parse_json
 from agentco_tui.reading.unknown_fields import hide_keys
-from agentco_tui.text import SafeText, safe
+from agentco_tui.text import SafeText, clean_line
 from agentco_tui.text.patterns import lazy_pattern
 
 _MAX_LINES: Final = 5
@@ -116,7 +116,7 @@ class ErrorBody(msgspec.Struct, frozen=True):
         """
         if self.message is None or self.code is None or self.code in self.message:
             return self.message or self.code
-        return safe(f"{self.message} [{self.code}]", _LINE_CELLS * _MAX_LINES)
+        return clean_line(f"{self.message} [{self.code}]", _LINE_CELLS * _MAX_LINES)
 
 
 def read_error(body: bytes, content_type: str = "") -> ErrorBody:
@@ -124,7 +124,7 @@ def read_error(body: bytes, content_type: str = "") -> ErrorBody:
     if not body or body.isspace():
         return ErrorBody()
     if "html" in content_type.lower() or looks_like_html(body):
-        return ErrorBody(safe("the address answered with a web page, not with data"))
+        return ErrorBody(clean_line("the address answered with a web page, not with data"))
     try:
         return error_in(parse_json(body))
     except BodyError:
@@ -144,7 +144,7 @@ def error_in(body: Json) -> ErrorBody:
     if type(body) is not dict:
         return ErrorBody()
     placed = list(dict.fromkeys(_messages(body, "", 0)))[: 4 * _MAX_FIELDS]
-    fields = [(safe(place, 80), line) for place, line in placed if place][:_MAX_FIELDS]
+    fields = [(clean_line(place, 80), line) for place, line in placed if place][:_MAX_FIELDS]
     general = [line for place, line in placed if not place]
     message = _joined_message(general, fields)
     code = _code(body)
@@ -170,7 +170,7 @@ def _joined_message(
             lines.append(SafeText(f"{place}: {line}"))
     if not lines:
         return None
-    return safe("; ".join(lines[:_MAX_LINES]), _LINE_CELLS * _MAX_LINES)
+    return clean_line("; ".join(lines[:_MAX_LINES]), _LINE_CELLS * _MAX_LINES)
 
 
 def says_failed(body: Json) -> bool:
@@ -377,7 +377,7 @@ def _code(body: Mapping[str, Json]) -> SafeText | None:
             name = value.rpartition("#")[2]
             if fold(name) in _STATUS_PHRASES:
                 return None
-            return safe(name, 60)
+            return clean_line(name, 60)
     return None
 
 
@@ -389,7 +389,7 @@ def _code_word(holder: Mapping[str, Json]) -> SafeText | None:
         text = value.strip()
         is_word = 0 < len(text) <= 60 and not text.isdigit()
         if is_word and fold(text) not in ("error", "err"):
-            return safe(hide_keys(text), 60)
+            return clean_line(hide_keys(text), 60)
     return None
 
 
@@ -401,4 +401,4 @@ def _line(text: str) -> SafeText | None:
     words = " ".join(text[:4_000].split())
     if not words:
         return None
-    return safe(hide_keys(words), _LINE_CELLS)
+    return clean_line(hide_keys(words), _LINE_CELLS)

@@ -40,7 +40,7 @@ from agentco_tui.reading.mapping import AS_SENT, ProfileMapping, field_names, ma
 from agentco_tui.reading.schema import DecodeContext, Kind, Row
 from agentco_tui.reading.unknown_fields import HIDDEN, compact
 from agentco_tui.reading.values.money import Sum, declared_unit, envelope_unit
-from agentco_tui.text import SafeText, safe
+from agentco_tui.text import SafeText, clean_line
 
 _MAX_ROWS: Final = 200
 """How many records are examined."""
@@ -245,7 +245,7 @@ def _report(
 def _left_over_keys(rows: Sequence[_ReadRow]) -> tuple[SafeText, ...]:
     """The first 40 different keys of fields that nothing was read from."""
     keys = dict.fromkeys(key for row in rows for key in row.unread)
-    return tuple(safe(key, 60) for key in islice(keys, 40))
+    return tuple(clean_line(key, 60) for key in islice(keys, 40))
 
 
 def _rows_without_records(kind: Kind[Any], body: Json) -> list[_ReadRow]:
@@ -274,7 +274,7 @@ def _read_fields(rows: Sequence[_ReadRow], answer_unit: Unit) -> dict[str, ReadF
             unit = None
             if type(value) is Sum:
                 unit = _unit_in_words(value.unit.with_more(declared_unit(row.values, answer_unit)))
-            name = safe(write_field_path(path), _PATH_CELLS)
+            name = clean_line(write_field_path(path), _PATH_CELLS)
             sample = _sample(path, get_path(row.obj[source.key], source.path_below))
             read[field] = ReadField(field, name, unit, sample, 1)
     return read
@@ -284,8 +284,8 @@ def _unit_in_words(unit: Unit) -> SafeText:
     """A unit in words: "cents of USD"."""
     size = _POWERS.get(unit.power, f"1e{unit.power}")
     if unit.currency:
-        return safe(f"{size} of {unit.currency}", 60)
-    return safe(size, 60)
+        return clean_line(f"{size} of {unit.currency}", 60)
+    return clean_line(size, 60)
 
 
 def _as_sent(value: Json, path: FieldPath) -> FieldPath:
@@ -305,8 +305,8 @@ def _sample(path: FieldPath, value: Json) -> SafeText:
     has_secret_name = any(isinstance(part, str) and is_secret(part) for part in path)
     may_be_api_key = path == ("key",) and type(value) is str and len(value) > 16
     if has_secret_name or may_be_api_key:
-        return safe(HIDDEN, 80)
-    return safe(compact(value, _SAMPLE_BYTES), 80)
+        return clean_line(HIDDEN, 80)
+    return clean_line(compact(value, _SAMPLE_BYTES), 80)
 
 
 def _missing(kind: str, read: set[str]) -> tuple[str, ...]:
@@ -405,14 +405,14 @@ def _unread_fields(
         is_clear = near is not None and (near.field != "id" or len(ids) == 1)
         unread.append(
             UnreadField(
-                safe(write_field_path(path), _PATH_CELLS),
+                clean_line(write_field_path(path), _PATH_CELLS),
                 _sample(path, samples[path]),
                 counts[path],
                 None if near is None else near.field,
                 proposed=is_best and is_free and is_clear and _is_writable(path),
             )
         )
-    nulls = tuple(safe(write_field_path(path), _PATH_CELLS) for path in always_null)
+    nulls = tuple(clean_line(write_field_path(path), _PATH_CELLS) for path in always_null)
     return tuple(unread), nulls
 
 
@@ -427,7 +427,7 @@ def _is_known(field: str, taken: set[str]) -> bool:
 def _is_writable(path: FieldPath) -> bool:
     """Whether a path is shown unchanged; a cleaned or cut path would lead elsewhere."""
     written = write_field_path(path)
-    return str(safe(written, _PATH_CELLS)) == written
+    return str(clean_line(written, _PATH_CELLS)) == written
 
 
 # -- paths of the profile that lead nowhere ------------------------------------------------------
@@ -458,7 +458,9 @@ def _unmatched(
             elif nearest:
                 hint = f"; the nearest path is {nearest[0]}"
             yield UnmatchedPath(
-                slot, safe(written, _PATH_CELLS), safe(f"no record has a value there{hint}", 200)
+                slot,
+                clean_line(written, _PATH_CELLS),
+                clean_line(f"no record has a value there{hint}", 200),
             )
             continue
         is_used = any(
@@ -467,7 +469,7 @@ def _unmatched(
         if not is_used:
             sample = _sample(path, sent[0])
             reason = f"what is there cannot be read for this field: {sample}"
-            yield UnmatchedPath(slot, safe(written, _PATH_CELLS), safe(reason, 200))
+            yield UnmatchedPath(slot, clean_line(written, _PATH_CELLS), clean_line(reason, 200))
 
 
 def _path_of(row: Row, slot: str) -> FieldPath:
@@ -510,7 +512,7 @@ def _risky_ids(kind: str, rows: Sequence[_ReadRow]) -> Iterator[SafeText]:
         candidates = [key for key in obj if words(key)[-1:] == ("id",) and _is_scalar(obj[key])]
         if len(candidates) > 1:
             listed = ", ".join(candidates[:6])
-            yield safe(
+            yield clean_line(
                 f"the id is read from {sources[0]}, and a record has {listed}: check which of them"
                 f' names the {noun}, and say so: {slot} = "…"',
                 300,
@@ -519,7 +521,7 @@ def _risky_ids(kind: str, rows: Sequence[_ReadRow]) -> Iterator[SafeText]:
     doubts = [each.doubt for each in rows if each.doubt is not None]
     if doubts:
         ask = f'check which field names the {noun}, and say so: {slot} = "…"'
-        yield safe(f"{doubts[0]}; {ask}", 300)
+        yield clean_line(f"{doubts[0]}; {ask}", 300)
 
 
 def _is_scalar(value: Json) -> bool:

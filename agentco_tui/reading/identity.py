@@ -12,8 +12,7 @@ always shown. A write may name a row only by
 
 Everything else gets an `IdDoubt` with the reason: the row can be read, and no screen, command or
 client method writes to it. Different rows that came with the same id are all kept and marked; an id
-that two rows have identifies neither. `safe` cleans a text of control characters (then it is a
-`SafeText`), `plain` declares one of our own to be clean.
+that two rows have identifies neither.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ from agentco_tui.reading.field_names import fold, word_set, words
 from agentco_tui.reading.json_access import Json, get_path
 from agentco_tui.reading.name_index import Candidate
 from agentco_tui.reading.schema import Row
-from agentco_tui.text import SafeText, plain, safe
+from agentco_tui.text import SafeText, clean_line, mark_safe
 from agentco_tui.text.memoized import memoized
 
 R = TypeVar("R", bound=Record)
@@ -188,7 +187,7 @@ def is_mapped(row: Row, slot: str) -> bool:
 
 def field_name(source: Candidate) -> SafeText:
     """The platform's name of the field that a value is from, with dots."""
-    return safe(".".join(map(str, (source.key, *source.path_below))), 80)
+    return clean_line(".".join(map(str, (source.key, *source.path_below))), 80)
 
 
 def doubt_of_row(row: Row, names: IdNames, list_name: str = "") -> IdDoubt | None:
@@ -261,10 +260,10 @@ def _decide(
     is_excluded = not others.isdisjoint(names.never_beside.get(subject, ()))
     if is_allowed and not is_excluded and list_of not in others:
         return None
-    keys = [safe(key, 40) for key, _ in present[:_MOST_NAMED]]
+    keys = [clean_line(key, 40) for key, _ in present[:_MOST_NAMED]]
     listed = f"{', '.join(keys[:-1])} and {keys[-1]}"
     return IdDoubt(
-        reason=plain(
+        reason=mark_safe(
             f"no write: it has {listed} and no id of its own, "
             f"and which of them is the {noun}'s is not known"
         )
@@ -278,7 +277,7 @@ _MOST_NAMED: Final = 6
 @memoized(256)
 def doubt(reason: str) -> IdDoubt:
     """A doubt with this reason; the same object for the same reason."""
-    return IdDoubt(reason=safe(f"no write: {reason}", 300))
+    return IdDoubt(reason=clean_line(f"no write: {reason}", 300))
 
 
 # -- ids that no request can name ------------------------------------------------------------------
@@ -308,7 +307,7 @@ def refusal(ids: Iterable[str | None], records: Iterable[Record | None]) -> Safe
             return record.unwritable
     for each in ids:
         if each is not None and is_made_up(each):
-            return plain("no write: the id holds a control character, so that it names nothing")
+            return mark_safe("no write: the id holds a control character, so that it names nothing")
     return None
 
 
@@ -367,7 +366,7 @@ def mark_shared(records: Sequence[R]) -> Sequence[R]:
         place = nth[sent_id]
         noun = KIND_NOUNS.get(type(record), "rows")
         words = f"{count} {noun} with this id: nothing can be done to them here"
-        id_doubt = IdDoubt(reason=plain(words), sharers=count, nth=place, sent_id=sent_id)
+        id_doubt = IdDoubt(reason=mark_safe(words), sharers=count, nth=place, sent_id=sent_id)
         marked.append(replace(record, id=_own_id(record, place), id_doubt=id_doubt))
     return marked
 

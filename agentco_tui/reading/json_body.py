@@ -6,8 +6,7 @@ byte-order mark, NaN and Infinity (no numbers in JSON; they become None), contro
 texts, lone surrogates, bytes that are no UTF-8, integers of thousands of digits and exponents
 beyond reason (both kept as text), and several documents in one body (NDJSON, server-sent events),
 which are returned as a list. A text that holds JSON is parsed as well. A body whose values would
-fill the memory is not parsed at all. `plain` declares a text of our own to be free of control
-characters (a `SafeText`).
+fill the memory is not parsed at all.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from typing import Final
 import msgspec
 
 from agentco_tui.reading.json_access import Json
-from agentco_tui.text import plain
+from agentco_tui.text import mark_safe
 from agentco_tui.text.patterns import lazy_pattern
 
 _MAX_INT_DIGITS: Final = 40
@@ -49,7 +48,7 @@ class BodyError(ValueError):
 
     def __init__(self, reason: str, *, is_html: bool = False) -> None:
         super().__init__(reason)
-        self.reason = plain(reason)
+        self.reason = mark_safe(reason)
         self.is_html = is_html
 
 

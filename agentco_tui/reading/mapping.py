@@ -45,7 +45,7 @@ from agentco_tui.reading.name_index import Field
 from agentco_tui.reading.schema import Build, DecodeContext, Kind, Row, Table
 from agentco_tui.reading.values.money import power_of, scaled
 from agentco_tui.reading.values.status_word import fold_word
-from agentco_tui.text import safe
+from agentco_tui.text import clean_line
 
 R = TypeVar("R", bound=Record)
 E = TypeVar("E", bound=StrEnum)
@@ -187,7 +187,9 @@ class ProfileMapping:
         if null_state is not None:
             state = TaskState(null_state)
             is_pending = state is TaskState.PENDING
-            return replace(task, state=state, status=safe(null_state), needs_approval=is_pending)
+            return replace(
+                task, state=state, status=clean_line(null_state), needs_approval=is_pending
+            )
         if task.status is None:
             return task
         word_state = self._task_states.get(fold_word(task.status))
@@ -198,7 +200,7 @@ class ProfileMapping:
 
     def _restated_agent(self, agent: Agent, row: Row, null_state: str | None) -> Agent:
         if null_state is not None:
-            return replace(agent, state=AgentState(null_state), status=safe(null_state))
+            return replace(agent, state=AgentState(null_state), status=clean_line(null_state))
         if agent.status is None:
             return agent
         state = self._agent_states.get(fold_word(agent.status))
@@ -241,7 +243,7 @@ def _with_flags_as_words(field: Field) -> Field:
 
     def read(raw: Json) -> Any:
         if type(raw) is bool:
-            return safe(str(raw).lower())
+            return clean_line(str(raw).lower())
         return reader(raw)
 
     return field._replace(reader=read)

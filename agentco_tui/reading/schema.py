@@ -80,7 +80,7 @@ from agentco_tui.reading.field_path import FieldPath, parse_field_path
 from agentco_tui.reading.json_access import Json, remove_paths
 from agentco_tui.reading.name_index import Candidate, Field, NameIndex, Plan, contradictory_keys
 from agentco_tui.reading.reader_result import EMPTY, Incomplete
-from agentco_tui.text import SafeText, safe
+from agentco_tui.text import SafeText, clean_line
 
 R = TypeVar("R", bound=Record)
 
@@ -283,7 +283,7 @@ class Kind(Generic[R]):
         self.related_list_keys = tuple(map(fold, related_list_keys.split()))
         self.table = Table(fields, frozenset(needs.split()))
         self.build = build
-        self.unreadable_reason = safe(unreadable_reason)
+        self.unreadable_reason = clean_line(unreadable_reason)
         self.max_rows = max_rows
         self.survey = survey
         self.instead = instead

@@ -34,7 +34,7 @@ from agentco_tui.reading.unknown_fields import as_extra
 from agentco_tui.reading.values.money import envelope_unit
 from agentco_tui.reading.values.reference import looks_like_id
 from agentco_tui.reading.values.time import to_moment
-from agentco_tui.text import safe
+from agentco_tui.text import clean_line
 
 _MAX_DEPTH: Final = 200
 """How many lists within each other are opened."""
@@ -99,7 +99,7 @@ def read_trace(body: Json) -> Trace:
     if says_failed(body):
         raise RefusedBody(error_in(body))
     if type(body) not in (dict, list, str, type(None)):
-        raise UnexpectedShape(safe("the answer holds no trace"))
+        raise UnexpectedShape(clean_line("the answer holds no trace"))
     steps, header, shape = _find_steps(body)
     rows: list[_PlacedRow] = []
     unread = 0
@@ -114,7 +114,9 @@ def read_trace(body: Json) -> Trace:
         step_id = row.id if count == 1 else f"{row.id}#{count}"
         step = STEPS.build(row.row, context)
         placed.append(replace(step, id=step_id, depth=depth, parent=row.parent))
-    return Trace(steps=tuple(placed), unread=unread, shape=safe(shape, 120), extra=as_extra(header))
+    return Trace(
+        steps=tuple(placed), unread=unread, shape=clean_line(shape, 120), extra=as_extra(header)
+    )
 
 
 def _trace_start(header: Mapping[str, Json]) -> Moment | None:

@@ -23,7 +23,7 @@ from agentco_tui.reading.error_body import error_in, says_failed
 from agentco_tui.reading.field_names import fold, word_set
 from agentco_tui.reading.json_access import Json, get_field
 from agentco_tui.reading.schema import Kind
-from agentco_tui.text import SafeText, safe
+from agentco_tui.text import SafeText, clean_line
 
 R = TypeVar("R", bound=Record)
 _Layer = Mapping[str, Json]
@@ -97,7 +97,9 @@ def read_write_response(kind: Kind[R], body: Json, http_status: int) -> Receipt[
     without a record, a lone `error`, a flag that says error or invalid, and where each item failed.
     """
     if http_status != 207 and _holds_several_records(kind, body):
-        raise UnexpectedShape(safe(f"a list of {kind.noun}, as if something else had been asked"))
+        raise UnexpectedShape(
+            clean_line(f"a list of {kind.noun}, as if something else had been asked")
+        )
     layers = list(_layers(body))
     failed = _failed_layers(body, layers, is_multi_status=http_status == 207)
     is_no = bool(failed) or body is False
@@ -172,7 +174,7 @@ def _status_word(layers: Sequence[_Layer]) -> SafeText | None:
             if type(value) is dict:
                 value = value.get("state")
             if type(value) is str and value.strip():
-                return safe(value.strip(), 60)
+                return clean_line(value.strip(), 60)
     return None
 
 
@@ -354,12 +356,12 @@ def _message(layers: Sequence[_Layer], failed: Sequence[_Layer]) -> SafeText | N
                 continue
             error = error_in({"error": value}).text
             if error:
-                return safe(f"{key}: {error}")
+                return clean_line(f"{key}: {error}")
     for name in _MESSAGE_NAMES:
         for layer in layers[:2]:
             if "title" in layer and name in ("description", "note", "detail"):
                 continue  # it is the task's own
             value = get_field(layer, name)
             if type(value) is str and value.strip():
-                return safe(value)
+                return clean_line(value)
     return None

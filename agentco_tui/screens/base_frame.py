@@ -25,7 +25,7 @@ from agentco_tui.screens.sized_screen import SizedScreen
 from agentco_tui.screens.targets import Target
 from agentco_tui.screens.topics import Topics
 from agentco_tui.system.state_folder import Remembered
-from agentco_tui.text import safe
+from agentco_tui.text import clean_line
 from agentco_tui.widgets.prompt import Prompt
 
 NOTICE_SECONDS = 4
@@ -78,7 +78,7 @@ class BaseFrame(SizedScreen[None], FrameInterface):
         """Show a notice; with `bad` as a warning, for longer."""
         severity: Literal["warning", "information"] = "warning" if bad else "information"
         seconds = WARNING_SECONDS if bad else NOTICE_SECONDS
-        self.app.notify(safe(words), markup=False, severity=severity, timeout=seconds)
+        self.app.notify(clean_line(words), markup=False, severity=severity, timeout=seconds)
 
     def close_prompt(self) -> None:
         """Hide the prompt, and give the keys back to the list at once."""

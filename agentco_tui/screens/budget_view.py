@@ -34,9 +34,7 @@ from agentco_tui.screens.dashboard_context import DashboardContext
 from agentco_tui.screens.header_footer import told_cells, without_lines
 from agentco_tui.screens.key_app import ListTable, bindings_of
 from agentco_tui.screens.trends import TrendView, spending_items, trend_column
-
-# plain: our own words as SafeText; safe: cleans a foreign text.
-from agentco_tui.text import SafeText, joined, plain, safe, signs
+from agentco_tui.text import SafeText, clean_line, joined, mark_safe, signs
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.table.widget import RecordTable
@@ -107,7 +105,7 @@ class BudgetView(TrendView[Budget]):
                 return context.names.agent(alert.agent)
             if alert.company is not None:
                 return context.names.company(alert.company)
-            return plain("all")
+            return mark_safe("all")
 
         def level(alert: Alert) -> Level:
             return alert_level(alert, context.limits)  # of `[alerts]` in the settings
@@ -163,7 +161,7 @@ class BudgetView(TrendView[Budget]):
             if is_tree:
                 row = position(budget)
                 is_below_company = row is not None and not row.is_top_of_branch
-                return Cell(plain(f"  {name}" if is_below_company else name))
+                return Cell(mark_safe(f"  {name}" if is_below_company else name))
             company = names.company_of(budget)
             if company is None or self.workspace.poller.query.company is not None:
                 return Cell(name)
@@ -175,7 +173,7 @@ class BudgetView(TrendView[Budget]):
         def remaining_cell(budget: Budget) -> Cell:
             """Return what is left; a blank without a limit, unlike a figure that was not sent."""
             if budget.unlimited:
-                return Cell(plain(""))
+                return Cell(mark_safe(""))
             return cells.text_cell(fmt.money(budget.remaining), TONES[context.level_of(budget)])
 
         # A pair of numbers is the wanted and the least width; `grow` is the share of free width.
@@ -199,8 +197,8 @@ class BudgetView(TrendView[Budget]):
             cells.money_column("forecast", "FORECAST", SUM_WIDTHS, lambda b: b.forecast,
                 shown_by_default=False),
             trend_column(self.spent_in_day, priority=3),
-            *cells.filter_only_columns(id=lambda b: safe(b.id), status=lambda b: b.status,
-                kind=lambda b: plain(b.scope)),
+            *cells.filter_only_columns(id=lambda b: clean_line(b.id), status=lambda b: b.status,
+                kind=lambda b: mark_safe(b.scope)),
         ]
         # fmt: on
 
@@ -262,13 +260,13 @@ class BudgetView(TrendView[Budget]):
         self.alerts.viewport.is_opening &= self.table.viewport.is_opening
         freshness = self.workspace.store.freshness[FeedName.ALERTS]
         # What the table says if it is empty: that there are no alerts, or that none were read.
-        words = without_lines(freshness.phase, plain("no alerts"))
+        words = without_lines(freshness.phase, mark_safe("no alerts"))
         self.alerts.set_state(words, stale=freshness.phase in (Phase.STALE, Phase.FAILED))
         alerts = self.workspace.store.alerts
         count = len(self.alerts.model.records)
         is_known = count > 0 or freshness.answered_at is not None
         title = [
-            Cell(plain(" ALERTS "), Tone.STRONG),
+            Cell(mark_safe(" ALERTS "), Tone.STRONG),
             Cell(fmt.count(count) if is_known else signs.missing),
             *told_cells(alerts.listing, len(alerts)),  # whether some could not be read
         ]
@@ -276,7 +274,7 @@ class BudgetView(TrendView[Budget]):
         key = shown_key("budget.alerts", self.workspace.settings.keys)
         if key:
             target = " back " if self.alerts.has_focus else " to these "
-            right = [Cell(plain(key), Tone.ACCENT), Cell(plain(target), Tone.DIM)]
+            right = [Cell(mark_safe(key), Tone.ACCENT), Cell(mark_safe(target), Tone.DIM)]
         self.alerts_title.show(title, right)
 
     @on(events.DescendantFocus)
@@ -315,7 +313,7 @@ class BudgetView(TrendView[Budget]):
 
     def show_detail(self, *, top: bool = False) -> None:
         kind = "alert" if isinstance(self.subject(), Alert) else "budget"
-        title = [Cell(plain(" DETAIL "), Tone.STRONG), Cell(plain(f"of the {kind}"))]
+        title = [Cell(mark_safe(" DETAIL "), Tone.STRONG), Cell(mark_safe(f"of the {kind}"))]
         self.detail_title.show(title)
         super().show_detail(top=top)
 

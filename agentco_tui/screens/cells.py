@@ -40,9 +40,7 @@ from agentco_tui.live.store import Store
 from agentco_tui.model import Budget, Money, Task
 from agentco_tui.model import format as fmt
 from agentco_tui.reading.identity import KIND_NOUNS, refusal
-
-# plain: our own words as SafeText, a text that is clean for a terminal.
-from agentco_tui.text import Align, SafeText, plain, signs
+from agentco_tui.text import Align, SafeText, mark_safe, signs
 from agentco_tui.text.row_filter import ColumnKind
 from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.tones import Cell, Tone, share_bar
@@ -73,7 +71,7 @@ AGENT_STATES: Mapping[model.AgentState | None, tuple[str, Tone]] = {
 }
 """The same of agents."""
 
-BLANK = plain(" ")
+BLANK = mark_safe(" ")
 LEAST_GAUGE = 3
 """Cells below which no gauge is drawn."""
 MOST_GAUGE = 30
@@ -131,9 +129,9 @@ class CellContext(msgspec.Struct):
     def used(self, budget: Budget | None, width: int, *, track: bool = True) -> Cell:
         """Return a gauge followed by its per cent; an empty cell if the share is not known."""
         if budget is None or budget.share is None:
-            return Cell(plain(""))
+            return Cell(mark_safe(""))
         gauge = self.gauge(budget, width, track=track)
-        return Cell(plain(f"{gauge.text}{fmt.percent(budget.share):>6}"), gauge.tone)
+        return Cell(mark_safe(f"{gauge.text}{fmt.percent(budget.share):>6}"), gauge.tone)
 
     def badness(self, budget: Budget | None) -> tuple[Level, Decimal]:
         """Return a sort key for budgets: the level, then the share that is spent."""
@@ -182,7 +180,7 @@ def severity_cell(entry: model.Activity) -> Cell:
     """Return the sign of an entry's severity, with `~` before it if it was not sent."""
     level = SEVERITY_LEVELS[entry.severity]
     derived = signs.derived if entry.severity_derived else " "
-    return Cell(plain(f"{derived}{level_sign(level)}"), TONES[level])
+    return Cell(mark_safe(f"{derived}{level_sign(level)}"), TONES[level])
 
 
 def limit_refused(record: object, store: Store) -> SafeText | None:
@@ -212,7 +210,7 @@ def limit_agent_id(record: object) -> str | None:
 
 
 def warning_cell(words: str) -> Cell:
-    return Cell(plain(f"{signs.warning} {words}"), Tone.WARNING)
+    return Cell(mark_safe(f"{signs.warning} {words}"), Tone.WARNING)
 
 
 def priority_cell(priority: SafeText | None) -> Cell:
@@ -221,11 +219,11 @@ def priority_cell(priority: SafeText | None) -> Cell:
         return Cell(signs.missing, Tone.DIM)
     rank = priority_rank(priority)
     if rank == 0:
-        return Cell(plain(f"{signs.critical} {priority}"), Tone.CRITICAL)
+        return Cell(mark_safe(f"{signs.critical} {priority}"), Tone.CRITICAL)
     if rank == 1:
         return warning_cell(priority)
     tone = Tone.DIM if rank > HIGHEST_ORDINARY_RANK else Tone.PLAIN
-    return Cell(plain(f"  {priority}"), tone)
+    return Cell(mark_safe(f"  {priority}"), tone)
 
 
 def title_cell(task: Task, tone: Tone = Tone.PLAIN) -> Cell:
@@ -241,9 +239,9 @@ def marked_name(record: model.Record, name: SafeText) -> SafeText:
     if not record.shared_id:
         return name
     if isinstance(record, model.Agent | model.Company | Budget):
-        return plain(f"{name} {signs.separator} {record.sharers} with this id")
+        return mark_safe(f"{name} {signs.separator} {record.sharers} with this id")
     sharers = f"{record.sharers} {KIND_NOUNS[type(record)]} with this id"
-    return plain(f"{sharers} {signs.separator} {name}")
+    return mark_safe(f"{sharers} {signs.separator} {name}")
 
 
 def name_cell(record: model.Record, name: SafeText, tone: Tone = Tone.PLAIN) -> Cell:
@@ -256,9 +254,9 @@ def name_cell(record: model.Record, name: SafeText, tone: Tone = Tone.PLAIN) -> 
 def _state_cell(word: str, sign_and_tone: tuple[str, Tone] | None) -> Cell:
     """Return a state's word behind its sign; without a known state dim and without a sign."""
     if sign_and_tone is None:
-        return Cell(plain(f"  {word}"), Tone.DIM)
+        return Cell(mark_safe(f"  {word}"), Tone.DIM)
     sign_name, tone = sign_and_tone
-    return Cell(plain(f"{getattr(signs, sign_name)} {word}"), tone)
+    return Cell(mark_safe(f"{getattr(signs, sign_name)} {word}"), tone)
 
 
 def task_status_cell(task: Task) -> Cell:
@@ -300,15 +298,15 @@ def remaining_money(agent: model.Agent, budget: Budget | None) -> Money | None:
 
 def limit_text(budget: Budget) -> SafeText:
     if budget.unlimited:
-        return plain("no limit")
+        return mark_safe("no limit")
     return fmt.money(budget.limit)
 
 
 def spent_text(budget: Budget, *, short: bool = False) -> SafeText:
     spent = fmt.money(budget.spent, short=short)
     if budget.unlimited:
-        return plain(f"{spent}, no limit")
-    return plain(f"{spent} of {fmt.money(budget.limit, short=short)}")
+        return mark_safe(f"{spent}, no limit")
+    return mark_safe(f"{spent} of {fmt.money(budget.limit, short=short)}")
 
 
 def text_cell(text: SafeText | None, tone: Tone = Tone.PLAIN) -> Cell:
@@ -365,7 +363,7 @@ def column(
         assert sort_key is not None, "records are grouped to share their sort key"
         options["sort_reader"] = partial(_cached_by_group, sort_key, sort_group)
     wanted_width, min_width = widths
-    return Column(key, plain(title), wanted_width, cell, min_width=min_width, **options)
+    return Column(key, mark_safe(title), wanted_width, cell, min_width=min_width, **options)
 
 
 def _cached_by_group(
@@ -497,7 +495,7 @@ def gauge_column(
     def percent_cell(record: R) -> Cell:
         budget = budget_of(record)
         if budget is not None and budget.unlimited:
-            return Cell(plain(no_limit), Tone.DIM)
+            return Cell(mark_safe(no_limit), Tone.DIM)
         return text_cell(fmt.percent(share(record)), TONES[context.level_of(budget)])
 
     def gauge_cell(record: R, width: int) -> Cell:
@@ -508,7 +506,7 @@ def gauge_column(
         if budget is None or budget.share is None or gauge_width < LEAST_GAUGE:
             return figure
         gauge = context.gauge(budget, gauge_width)
-        return Cell(plain(f"{gauge.text}{suffix}"), figure.tone)
+        return Cell(mark_safe(f"{gauge.text}{suffix}"), figure.tone)
 
     options["cell_for_width"] = gauge_cell
     options["grow"] = 1

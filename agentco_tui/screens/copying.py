@@ -36,9 +36,7 @@ from agentco_tui.screens.dialogs.base import Dialog
 from agentco_tui.screens.key_app import KeyApp
 from agentco_tui.screens.navigation import name_of
 from agentco_tui.system import clipboard, osc
-
-# plain: our own words as SafeText; safe: cleans a foreign text.
-from agentco_tui.text import SafeText, clipboard_text, plain, safe
+from agentco_tui.text import SafeText, clean_line, clipboard_text, mark_safe
 from agentco_tui.widgets.text_pane import FieldLine, LineCells
 from agentco_tui.widgets.tones import Cell, Tone
 from agentco_tui.widgets.workers import start_worker
@@ -55,10 +53,10 @@ class CopyChoice(Dialog[str]):
     key_hints: Mapping[str, str] = {"esc": " back"}
 
     def __init__(self, offered: Mapping[str, SafeText]) -> None:
-        super().__init__([Cell(plain("COPY"), Tone.STRONG)])
+        super().__init__([Cell(mark_safe("COPY"), Tone.STRONG)])
         self._offered = offered
         self.pane.show(
-            FieldLine(plain(f" {key}"), words, label_width=4) for key, words in offered.items()
+            FieldLine(mark_safe(f" {key}"), words, label_width=4) for key, words in offered.items()
         )
 
     def action_take(self, letter: str) -> None:
@@ -79,11 +77,11 @@ def choose(frame: BaseFrame, record: Record, what: str | None) -> None:
     line = curl_line(record, workspace, log_filter)
     link = link_to(workspace.settings.web_url, record)
     offered = {
-        "n": plain(f"its name: {safe(name, 200)}"),
-        "s": plain(f"its fields as {PATHS[kind]} sends them now, in one line"),
-        "j": plain("all that was read of it in JSON, with units"),
-        "c": safe(line, 600),
-        **({"l": safe(link, 600)} if link else {}),
+        "n": mark_safe(f"its name: {clean_line(name, 200)}"),
+        "s": mark_safe(f"its fields as {PATHS[kind]} sends them now, in one line"),
+        "j": mark_safe("all that was read of it in JSON, with units"),
+        "c": clean_line(line, 600),
+        **({"l": clean_line(link, 600)} if link else {}),
     }
 
     async def copy_it(letter: str) -> None:
@@ -120,7 +118,7 @@ def choose(frame: BaseFrame, record: Record, what: str | None) -> None:
 async def copy(frame: BaseFrame, text: str) -> None:
     """Copy text with a tool if there is one, else through the terminal (OSC 52); say which."""
     env = frame.workspace.child_environment()
-    what = safe(text, 60)
+    what = clean_line(text, 60)
     size = len(text.encode())
     tool = await asyncio.to_thread(clipboard.copy_with_tool, text, env)
     if tool is not None:

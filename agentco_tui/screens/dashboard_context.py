@@ -23,9 +23,7 @@ from agentco_tui.model import Task
 from agentco_tui.screens.cells import CellContext
 from agentco_tui.screens.needs_refresh import NeedsRefresh
 from agentco_tui.system.state_folder import why_not_writable
-
-# plain: our own words as SafeText; safe: cleans a foreign text.
-from agentco_tui.text import plain, safe
+from agentco_tui.text import clean_line, mark_safe
 from agentco_tui.workspace.workspace import Workspace
 
 
@@ -38,8 +36,8 @@ def write_permissions(settings: Settings, folder: Path) -> Permissions:
     if off is None:
         why = why_not_writable(folder)
         if why is not None:
-            off = plain(
-                f"writing is off: the state folder {safe(str(folder), 200)} can't be written "
+            off = mark_safe(
+                f"writing is off: the state folder {clean_line(str(folder), 200)} can't be written "
                 f"({why}), and nothing is sent without the journal; mend that and start again"
             )
     return Permissions(off)

@@ -49,9 +49,7 @@ from agentco_tui.model import format as fmt
 from agentco_tui.screens.cells import TONES, level_sign, spent_text
 from agentco_tui.screens.dashboard_context import DashboardContext
 from agentco_tui.system.background import beside
-
-# plain: our own words as SafeText; safe: cleans a foreign text.
-from agentco_tui.text import SafeText, cell_width, clip, plain, safe, signs
+from agentco_tui.text import SafeText, cell_width, clean_line, clip, mark_safe, signs
 from agentco_tui.widgets.text_pane import LABEL_WIDTH, FieldLine, PaneItem
 from agentco_tui.widgets.tones import Tone
 
@@ -103,10 +101,10 @@ async def read_precedents(dashboard: DashboardContext, tasks: Sequence[Task]) ->
             return await beside(partial(precedents_in, None))  # in a thread
         return await workspace.history.ask(precedents_in)
     except HistoryError as error:
-        return replace(await beside(partial(precedents_in, None)), trouble=safe(str(error)))
+        return replace(await beside(partial(precedents_in, None)), trouble=clean_line(str(error)))
     except Exception:
         log.exception("similar tasks could not be looked up")
-        trouble = plain("similar tasks could not be looked up: see the log")
+        trouble = mark_safe("similar tasks could not be looked up: see the log")
         return KnownPrecedents(trouble=trouble)
 
 
@@ -116,7 +114,7 @@ def life_of(known: Earlier) -> TaskLife:
     approved_at = seconds_of(attempt.time) or 0.0
     return TaskLife(
         id=attempt.task or attempt.subject,
-        title=safe(attempt.title),
+        title=clean_line(attempt.title),
         agent=attempt.agent or attempt.agent_name,
         first_seen=approved_at,
         decided=approved_at,
@@ -130,10 +128,10 @@ def like_items(
     """Yield how tasks like these fared: two lines about one task, one line about a set."""
     is_set = len(tasks) > 1
     words, tone = _precedent_words(known, tasks)
-    yield FieldLine(plain("like these" if is_set else "like this"), plain(words), tone)
+    yield FieldLine(mark_safe("like these" if is_set else "like this"), mark_safe(words), tone)
     if not is_set:
         details = ", ".join(_precedent_details(known, tasks[0], now))
-        yield FieldLine(plain(""), plain(details), Tone.DIM)
+        yield FieldLine(mark_safe(""), mark_safe(details), Tone.DIM)
 
 
 def _precedent_words(known: KnownPrecedents | None, tasks: Sequence[Task]) -> tuple[str, Tone]:
@@ -254,8 +252,8 @@ class DecisionFacts:
         more_pass = sum(impact.passes_limit for impact in impacts[MOST_BUDGETS:])
         if more_pass:
             words = f"{signs.warning} {fmt.count(more_pass)} more pass their limit"
-            yield FieldLine(plain(""), plain(words), Tone.WARNING, width)
-        yield FieldLine(plain("adds"), plain(self._added_words(added, impacts)))
+            yield FieldLine(mark_safe(""), mark_safe(words), Tone.WARNING, width)
+        yield FieldLine(mark_safe("adds"), mark_safe(self._added_words(added, impacts)))
         yield from like_items(self.known, self.tasks, workspace.clock.now())
 
     def _added_words(
@@ -298,9 +296,11 @@ class DecisionFacts:
         failure = self.workspace.store.freshness[feed].failure
         if impact.budget is None and failure is None:
             is_read = feed not in self._reading
-            return plain("no budget is known" if is_read else "reading"), Tone.DIM
+            return mark_safe("no budget is known" if is_read else "reading"), Tone.DIM
         if impact.budget is None:
-            return plain(f"{signs.unknown} not read: {safe(str(failure), 40)}"), Tone.WARNING
+            return mark_safe(
+                f"{signs.unknown} not read: {clean_line(str(failure), 40)}"
+            ), Tone.WARNING
         words = f"{spent_text(impact.budget)}"
         if impact.spent_after is not None:
             words += f" {signs.arrow} {fmt.money(impact.spent_after)}"
@@ -314,4 +314,4 @@ class DecisionFacts:
             words += " used up"
         if failure is not None and age is not None:
             words += f" {signs.unknown} of {fmt.ago(age)}"
-        return plain(words), TONES[impact.level]
+        return mark_safe(words), TONES[impact.level]

@@ -31,9 +31,7 @@ from agentco_tui.live.insight import waits_for_person
 from agentco_tui.model import Task
 from agentco_tui.screens.cells import warning_cell
 from agentco_tui.screens.dashboard_context import DashboardContext
-
-# plain: our own words as SafeText, a text that is clean for a terminal.
-from agentco_tui.text import SafeText, plain, signs
+from agentco_tui.text import SafeText, mark_safe, signs
 from agentco_tui.widgets.text_pane import BlankLine, PaneItem, Paragraph
 from agentco_tui.widgets.tones import Cell, Tone
 
@@ -62,32 +60,32 @@ def line_note(dashboard: DashboardContext, decision: Decision) -> Cell:
     if decision.step is Step.HELD:  # in its undo window: nothing is sent yet
         seconds = ceil(dashboard.decisions.hold_left(decision.task.id))
         words = f"approving in {seconds} s {signs.separator} u takes it back"
-        return Cell(plain(words), Tone.ACCENT)
+        return Cell(mark_safe(words), Tone.ACCENT)
     activity = _ACTIVITY[decision.step]
     if decision.elsewhere is not None:  # made by another dashboard on this machine
         activity = "in flight from another dashboard"
     words = f"{activity} {int(workspace.clock.monotonic() - decision.since)} s"
     if decision.step is Step.UNKNOWN:
-        return Cell(plain(f"{signs.unknown} {words}"), Tone.WARNING)
-    return Cell(plain(words), Tone.ACCENT)
+        return Cell(mark_safe(f"{signs.unknown} {words}"), Tone.WARNING)
+    return Cell(mark_safe(words), Tone.ACCENT)
 
 
 def _outcome_note(outcome: Outcome) -> Cell:
     """Return an outcome in a few words."""
     match outcome.kind:
         case OutcomeKind.APPROVED_HERE:
-            return Cell(plain("approved here"), Tone.GOOD)
+            return Cell(mark_safe("approved here"), Tone.GOOD)
         case OutcomeKind.APPROVED:  # by this attempt or by someone else
             late = (Reason.APPROVED_LATER, Reason.APPROVED_LATER_THOUGH_REFUSED)
-            words = approved_later(outcome) if outcome.reason in late else plain("approved")
+            words = approved_later(outcome) if outcome.reason in late else mark_safe("approved")
             return Cell(words, Tone.GOOD)
         case OutcomeKind.CHANGED:
             fields = ", ".join(each.field for each in outcome.differences[:MOST_FIELDS])
             return warning_cell(f"changed: {fields or 'not listed'} {signs.separator} a to look")
         case OutcomeKind.DECIDED_ELSEWHERE if outcome.resolution is not None:
-            return Cell(plain(f"{outcome.resolution.decision} elsewhere"), Tone.DIM)
+            return Cell(mark_safe(f"{outcome.resolution.decision} elsewhere"), Tone.DIM)
         case OutcomeKind.DECIDED_ELSEWHERE | OutcomeKind.GONE:
-            return Cell(plain("left the list"), Tone.DIM)
+            return Cell(mark_safe("left the list"), Tone.DIM)
         case OutcomeKind.STILL_PENDING:
             return warning_cell("answered yes, still pending")
         case _:
@@ -127,12 +125,12 @@ def resolution_note(dashboard: DashboardContext, task_id: str) -> Cell:
     entry = decision_about(task_id, workspace.store.activity, decisions.waited_at.get(task_id))
     resolution = resolution_of(record, entry)
     if resolution is None:
-        return Cell(plain("left the list"), Tone.DIM)
+        return Cell(mark_safe("left the list"), Tone.DIM)
     is_approved = resolution.decision is TaskDecision.APPROVED
     if is_approved and outcome is not None and outcome.kind in NOT_CARRIED_OUT:
         # It may have been the attempt from here after all.
-        return Cell(plain("approved"), Tone.DIM)
-    return Cell(plain(f"{resolution.decision} elsewhere"), Tone.DIM)
+        return Cell(mark_safe("approved"), Tone.DIM)
+    return Cell(mark_safe(f"{resolution.decision} elsewhere"), Tone.DIM)
 
 
 def text_of(dashboard: DashboardContext, decision: Decision) -> SafeText:
@@ -151,4 +149,4 @@ def decision_items(dashboard: DashboardContext, decision: Decision) -> list[Pane
     is_good = outcome.kind in GOOD
     sign = signs.good if is_good else signs.warning
     tone = Tone.GOOD if is_good else Tone.WARNING
-    return [Paragraph(plain(f"{sign} {kind_and_sentence(outcome)}"), tone), BlankLine()]
+    return [Paragraph(mark_safe(f"{sign} {kind_and_sentence(outcome)}"), tone), BlankLine()]

@@ -38,9 +38,7 @@ from agentco_tui.screens.sent_fields import (
     texts_in,
 )
 from agentco_tui.system.osc import LINKABLE
-
-# plain: our own words as SafeText; safe: cleans a foreign text.
-from agentco_tui.text import SafeText, cell_width, count_hidden, escaped, plain, safe
+from agentco_tui.text import SafeText, cell_width, clean_line, count_hidden, escaped, mark_safe
 from agentco_tui.text.signs import signs
 from agentco_tui.widgets.text_pane import (
     LABEL_WIDTH,
@@ -68,9 +66,9 @@ def name_and_id(name_of: Callable[[Ref], SafeText], ref: Ref | None) -> SafeText
     if ref is None:
         return None
     name = name_of(ref)
-    if ref.id is None or safe(ref.id) == name:
+    if ref.id is None or clean_line(ref.id) == name:
         return name
-    return plain(f"{name}  {safe(ref.id)}")
+    return mark_safe(f"{name}  {clean_line(ref.id)}")
 
 
 def task_details(
@@ -89,7 +87,7 @@ def task_details(
     items = [
         *title_items(task),
         BlankLine(),
-        field("status", plain(status.text.strip()), status.tone),
+        field("status", mark_safe(status.text.strip()), status.tone),
         field("priority", task.priority),
     ]
     if is_waiting and resolution is None:
@@ -110,7 +108,7 @@ def task_details(
         items.append(field("decided", when(task.decided, context)))
         items.append(field("decided by", task.decided_by))
     items.append(field("created", when(task.created, context)))
-    items.append(field("id", safe(task.sent_id, UNLIMITED)))
+    items.append(field("id", clean_line(task.sent_id, UNLIMITED)))
     return items
 
 
@@ -121,7 +119,7 @@ def _wait_field(task: Task, context: CellContext) -> FieldLine:
     if since is None:
         return field("waits", None)
     words = f"{cells.level_sign(level)} {context.wait(since)}".strip()
-    return field("waits", plain(words), TONES[level])
+    return field("waits", mark_safe(words), TONES[level])
 
 
 def budget_details(budget: model.Budget, context: CellContext) -> list[PaneItem]:
@@ -136,10 +134,10 @@ def budget_details(budget: model.Budget, context: CellContext) -> list[PaneItem]
     return [
         Paragraph(names.budget(budget), Tone.STRONG),
         BlankLine(),
-        field("for", plain(budget.scope)),
+        field("for", mark_safe(budget.scope)),
         *owners,
         *budget_fields(budget, context),
-        field("id", safe(budget.sent_id)),
+        field("id", clean_line(budget.sent_id)),
     ]
 
 
@@ -150,7 +148,7 @@ def budget_fields(budget: model.Budget, context: CellContext) -> list[PaneItem]:
     used = context.used(budget, GAUGE_WIDTH).text
     if used:
         gauge = f"{used} {cells.level_sign(level)}"
-        items.append(field("used", plain(gauge.rstrip()), TONES[level]))
+        items.append(field("used", mark_safe(gauge.rstrip()), TONES[level]))
     items += [
         field("limit", cells.limit_text(budget)),
         field("spent", fmt.money(budget.spent)),
@@ -166,7 +164,7 @@ def budget_fields(budget: model.Budget, context: CellContext) -> list[PaneItem]:
     if budget.status:
         items.append(field("status", budget.status))
     if budget.paused:
-        items.append(field("paused", plain(f"{signs.warning} yes"), Tone.WARNING))
+        items.append(field("paused", mark_safe(f"{signs.warning} yes"), Tone.WARNING))
     return items
 
 
@@ -178,9 +176,9 @@ def alert_details(alert: model.Alert, context: CellContext) -> list[PaneItem]:
     share = None if alert.share is None else fmt.percent(alert.share)
     threshold = None if alert.threshold is None else fmt.percent(alert.threshold)
     return [
-        Paragraph(plain(f"{sign} {alert.text}".strip()), title_tone),
+        Paragraph(mark_safe(f"{sign} {alert.text}".strip()), title_tone),
         BlankLine(),
-        field("severity", plain(f"{sign} {alert.severity}".strip()), TONES[level]),
+        field("severity", mark_safe(f"{sign} {alert.severity}".strip()), TONES[level]),
         field("kind", alert.kind),
         field("status", alert.status),
         link("agent", names.agent, alert.agent, "agents"),
@@ -190,7 +188,7 @@ def alert_details(alert: model.Alert, context: CellContext) -> list[PaneItem]:
         field("threshold", threshold),
         field("spent", fmt.money(alert.spent)),
         field("limit", fmt.money(alert.limit)),
-        field("id", safe(alert.sent_id)),
+        field("id", clean_line(alert.sent_id)),
     ]
 
 
@@ -202,7 +200,7 @@ def activity_details(entry: model.Activity, context: CellContext) -> list[PaneIt
 
     def name_in(slot: str) -> Callable[[Ref], SafeText]:
         """Return a function that names the record in a slot of the entry, such as its actor."""
-        return lambda ref: names.of_entry(entry, slot) or safe(ref.id or "")
+        return lambda ref: names.of_entry(entry, slot) or clean_line(ref.id or "")
 
     return [
         Paragraph(sentence(entry, names), Tone.STRONG),
@@ -213,10 +211,12 @@ def activity_details(entry: model.Activity, context: CellContext) -> list[PaneIt
         field("by", name_and_id(name_in("actor"), entry.actor)),
         link("company", name_in("company"), entry.company, "companies"),
         link("task", name_in("task"), entry.task, task_screen),
-        field(entry.target_type or plain("target"), name_and_id(name_in("target"), entry.target)),
-        field("severity", plain(f"{derived}{entry.severity}")),
+        field(
+            entry.target_type or mark_safe("target"), name_and_id(name_in("target"), entry.target)
+        ),
+        field("severity", mark_safe(f"{derived}{entry.severity}")),
         field("outcome", entry.outcome),
-        field("id", None if entry.id_derived else safe(entry.sent_id)),
+        field("id", None if entry.id_derived else clean_line(entry.sent_id)),
     ]
 
 
@@ -278,7 +278,7 @@ def unknown_fields(record: model.Record, *, raw: bool = False) -> list[PaneItem]
     items: list[PaneItem] = [
         BlankLine(),
         *origins(record),
-        Heading(plain("All fields, hidden characters shown")),
+        Heading(mark_safe("All fields, hidden characters shown")),
     ]
     for line in lines:
         items.append(Paragraph(escaped(line, ESCAPE_LENGTH * widest)))
@@ -289,12 +289,12 @@ def origins(record: model.Record) -> Iterator[PaneItem]:
     """Yield a line for each value that is shown differently from how it was sent."""
     # `title_from` is the name of the field that the title was taken from.
     if isinstance(record, Task) and record.title_from not in ("title", "name"):
-        yield FieldLine(plain("title"), plain(f"not sent; this is its {record.title_from}"))
+        yield FieldLine(mark_safe("title"), mark_safe(f"not sent; this is its {record.title_from}"))
     for name in record.__struct_fields__:
         value = getattr(record, name)
         origin = fmt.money_origin(value) if isinstance(value, Money) else ""
         if origin:
-            yield FieldLine(plain(name), plain(origin))
+            yield FieldLine(mark_safe(name), mark_safe(origin))
 
 
 def task_in_full(
@@ -304,7 +304,7 @@ def task_in_full(
 
     The title comes first, then `facts`, the sums, the description and all other fields.
     """
-    items = [*title_items(task), *facts, field("id", safe(task.sent_id, UNLIMITED))]
+    items = [*title_items(task), *facts, field("id", clean_line(task.sent_id, UNLIMITED))]
     if not task.cost:
         items.append(field("cost", None))
     return [*items, *asked_for(task), BlankLine(), field("created", when(task.created, context))]
@@ -314,14 +314,14 @@ def asked_for(task: Task) -> list[PaneItem]:
     """Return what a task asks for: its sums, its description and its other fields."""
     sums, other_fields = sums_of(task)
     if task.cost:
-        sums.insert(0, (plain("cost"), fmt.money(task.cost)))
+        sums.insert(0, (mark_safe("cost"), fmt.money(task.cost)))
     widest = max((cell_width(label) + 2 for label, _ in sums), default=0)
     label_width = min(WIDEST_LABEL, max(LABEL_WIDTH, widest))
     items: list[PaneItem] = [
         FieldLine(label, value, Tone.STRONG, label_width) for label, value in sums
     ]
     if task.description:
-        items += [BlankLine(), Heading(plain("Description")), Paragraph(task.description)]
+        items += [BlankLine(), Heading(mark_safe("Description")), Paragraph(task.description)]
     return [*items, *field_table(other_fields)]
 
 
@@ -334,7 +334,7 @@ def title_items(task: Task) -> list[PaneItem]:
     texts = texts_in(extra_fields(task.extra))
     hidden = [name for name, text in texts if count_hidden(text)]
     if hidden:
-        names = ", ".join(safe(name, NAME_WIDTH) for name in hidden[:MOST_HIDDEN_NAMED])
+        names = ", ".join(clean_line(name, NAME_WIDTH) for name in hidden[:MOST_HIDDEN_NAMED])
         further = len(hidden) - MOST_HIDDEN_NAMED
         if further > 0:
             names += f" and {further} more"
@@ -352,16 +352,16 @@ def id_warning(record: model.Record) -> list[PaneItem]:
 def whole_title(task: Task) -> SafeText:
     """Return a task's title as it was sent, even if `task.title` was cut to fit a line."""
     for _, text in texts_in(extra_fields(task.extra)):
-        if len(text) > len(task.title) and safe(text) == task.title:
-            return safe(text, UNLIMITED)
+        if len(text) > len(task.title) and clean_line(text) == task.title:
+            return clean_line(text, UNLIMITED)
     return task.title
 
 
 def field(name: str, value: SafeText | None, tone: Tone = Tone.PLAIN) -> FieldLine:
     """Return a labelled value; the sign for a missing one if the platform did not send it."""
     if value is None or value == signs.missing:
-        return FieldLine(plain(name), signs.missing, Tone.DIM)
-    return FieldLine(plain(name), value, tone)
+        return FieldLine(mark_safe(name), signs.missing, Tone.DIM)
+    return FieldLine(mark_safe(name), value, tone)
 
 
 def link(name: str, name_of: Callable[[Ref], SafeText], ref: Ref | None, screen: str) -> FieldLine:
@@ -390,8 +390,8 @@ def when(moment: Moment | None, context: CellContext) -> SafeText | None:
     until = moment.at - context.clock.now()
     relative = f"in {fmt.age(until)}" if until > 0 else fmt.ago(-until)
     assumed = ", zone assumed" if moment.zone_assumed else ""
-    return plain(f"{relative}, {fmt.moment(moment)}{assumed}")
+    return mark_safe(f"{relative}, {fmt.moment(moment)}{assumed}")
 
 
 def warning(words: str, indent: int = 0) -> Paragraph:
-    return Paragraph(plain(words), Tone.WARNING, indent)
+    return Paragraph(mark_safe(words), Tone.WARNING, indent)

@@ -19,9 +19,7 @@ from agentco_tui.keys.commands import COMMANDS
 from agentco_tui.screens.base_frame import BaseFrame
 from agentco_tui.screens.header_footer import environment, footer_cells, header_cells, tab_cells
 from agentco_tui.screens.views import count_cells
-
-# plain: our own words as SafeText, a text that is clean for a terminal.
-from agentco_tui.text import plain, signs
+from agentco_tui.text import mark_safe, signs
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.tones import Cell, Tone, total_width
 
@@ -102,7 +100,7 @@ class FrameLines:
         words = "  ".join(f"{counts[word]} {word}" for word in DECISION_WORDS if counts[word])
         decisions: list[Cell] = []
         if words:
-            decisions.append(Cell(plain(f" {signs.unknown} {words} "), Tone.WARNING))
+            decisions.append(Cell(mark_safe(f" {signs.unknown} {words} "), Tone.WARNING))
         view = self._frame.view
         actions = view.footer_actions()
         if counts["held"]:

@@ -26,9 +26,7 @@ from agentco_tui.live.insight import Level
 from agentco_tui.model import Listing, Moment
 from agentco_tui.model import format as fmt
 from agentco_tui.screens.dashboard_context import DashboardContext
-
-# plain: our own words as SafeText; safe: cleans a foreign text.
-from agentco_tui.text import SafeText, plain, safe, signs
+from agentco_tui.text import SafeText, clean_line, mark_safe, signs
 from agentco_tui.widgets.table.model import TableModel
 from agentco_tui.widgets.text_pane import CellLine, PaneItem, Paragraph
 from agentco_tui.widgets.tones import Cell, Pressable, Tone, dim_if_stale, total_width
@@ -59,8 +57,8 @@ def header_cells(
     if slowed_to is not None:
         # On the right, which is never cut for lack of room.
         words = f"{signs.warning} no focus: {fmt.age(slowed_to)}  "
-        right.append(Cell(plain(words), Tone.WARNING))
-    right += [*health, *_need_cells(workspace), Cell(plain(" "))]
+        right.append(Cell(mark_safe(words), Tone.WARNING))
+    right += [*health, *_need_cells(workspace), Cell(mark_safe(" "))]
     return (left[1:] if is_narrow else left), right
 
 
@@ -72,19 +70,19 @@ def _place_cells(dashboard: DashboardContext) -> list[Cell]:
     scope = workspace.names.scope(company_id)
     scope_cell = Cell(scope, Tone.PLAIN if company_id is None else Tone.ACCENT)
     if workspace.scope.phase() is Phase.FAILED:
-        scope_cell = Cell(plain(f"{signs.critical} {scope}"), Tone.CRITICAL)
+        scope_cell = Cell(mark_safe(f"{signs.critical} {scope}"), Tone.CRITICAL)
     cells = [
-        Cell(plain(" agentco "), Tone.STRONG),
+        Cell(mark_safe(" agentco "), Tone.STRONG),
         environment(settings),
-        Cell(plain(f" {signs.vertical} ")),
+        Cell(mark_safe(f" {signs.vertical} ")),
         scope_cell,
     ]
     if settings.read_only:
-        cells.append(Cell(plain("  read-only"), Tone.ACCENT))
+        cells.append(Cell(mark_safe("  read-only"), Tone.ACCENT))
     elif dashboard.permissions.off is not None:
-        cells.append(Cell(plain(f"  {signs.warning} writing off"), Tone.WARNING))
+        cells.append(Cell(mark_safe(f"  {signs.warning} writing off"), Tone.WARNING))
     if dashboard.thin:  # less is painted, because the line to the terminal is slow
-        cells.append(Cell(plain("  thin"), Tone.ACCENT))
+        cells.append(Cell(mark_safe("  thin"), Tone.ACCENT))
     return cells
 
 
@@ -94,10 +92,10 @@ def _need_cells(workspace: Workspace) -> list[Cell]:
     warning = workspace.needs.levels[Level.WARNING]
     cells: list[Cell] = []
     if critical:
-        cells.append(Cell(plain("  ")))
-        cells.append(Cell(plain(f" {signs.critical} {fmt.count(critical)} "), Tone.ALARM))
+        cells.append(Cell(mark_safe("  ")))
+        cells.append(Cell(mark_safe(f" {signs.critical} {fmt.count(critical)} "), Tone.ALARM))
     if warning:
-        cells.append(Cell(plain(f"  {signs.warning} {fmt.count(warning)}"), Tone.WARNING))
+        cells.append(Cell(mark_safe(f"  {signs.warning} {fmt.count(warning)}"), Tone.WARNING))
     feeds = (FeedName.PENDING, FeedName.ALERTS)
     is_old = any(workspace.store.freshness[feed].phase is Phase.STALE for feed in feeds)
     return dim_if_stale(cells, is_old)
@@ -134,7 +132,9 @@ def environment(settings: Settings) -> Environment:
         is_production = PRODUCTION.search(f"{words} {name}".replace("_", " ")) is not None
     default = Tone.MAGENTA if is_production else Tone.ACCENT
     tone = Tone(settings.colour or default)
-    return Environment(plain(f" {safe(words, 24)} "), tone, filled=tone if is_production else None)
+    return Environment(
+        mark_safe(f" {clean_line(words, 24)} "), tone, filled=tone if is_production else None
+    )
 
 
 def tab_cells(
@@ -144,9 +144,9 @@ def tab_cells(
 
     `at` is the tab shown; `view_counts` has the counts of the views, by tab.
     """
-    names = {str(screen): plain(screen.title()) for screen in SCREENS}
+    names = {str(screen): mark_safe(screen.title()) for screen in SCREENS}
     for view in workspace.settings.views:
-        names[view.tab] = safe(view.name, 24)
+        names[view.tab] = clean_line(view.name, 24)
     counts = {**_screen_counts(workspace), **view_counts}
     keys = tab_keys(workspace.settings)
     for longest in TAB_LENGTHS:
@@ -166,11 +166,11 @@ def _tab_cells(
     # A `Pressable` is a cell that can be clicked; its key names what was clicked.
     words = "".join(f"{part} " for part in (key, title) if part)
     cells: list[Cell] = [
-        Pressable(signs.cursor if is_shown else plain(" "), Tone.ACCENT, key=tab),
-        Pressable(plain(words), Tone.STRONG if is_shown else Tone.DIM, key=tab),
+        Pressable(signs.cursor if is_shown else mark_safe(" "), Tone.ACCENT, key=tab),
+        Pressable(mark_safe(words), Tone.STRONG if is_shown else Tone.DIM, key=tab),
     ]
     if count is not None:
-        cells.append(Pressable(plain(f"{count.text} "), count.tone, key=tab))
+        cells.append(Pressable(mark_safe(f"{count.text} "), count.tone, key=tab))
     return cells
 
 
@@ -189,9 +189,9 @@ def _screen_counts(workspace: Workspace) -> dict[str, Cell]:
     critical = workspace.needs.money_levels[Level.CRITICAL]
     warning = workspace.needs.money_levels[Level.WARNING]
     if critical:
-        counts["budget"] = Cell(plain(f"{signs.critical}{critical}"), Tone.CRITICAL)
+        counts["budget"] = Cell(mark_safe(f"{signs.critical}{critical}"), Tone.CRITICAL)
     elif warning:
-        counts["budget"] = Cell(plain(f"{signs.warning}{warning}"), Tone.WARNING)
+        counts["budget"] = Cell(mark_safe(f"{signs.warning}{warning}"), Tone.WARNING)
     for tab, feed in (("tasks", FeedName.PENDING), ("budget", FeedName.ALERTS)):
         if tab in counts and store.freshness[feed].phase is Phase.STALE:
             counts[tab] = Cell(counts[tab].text, Tone.DIM)
@@ -252,30 +252,30 @@ def footer_cells(
             tone = Tone.PLAIN if reason is None else Tone.DIM
             groups.append(
                 [
-                    Pressable(plain(key), key_tone, key=command_id),
-                    Pressable(plain(f" {label}  "), tone, key=command_id),
+                    Pressable(mark_safe(key), key_tone, key=command_id),
+                    Pressable(mark_safe(f" {label}  "), tone, key=command_id),
                 ]
             )
         if reason is not None and reason not in reasons:
             reasons.add(reason)
-            groups.append([Cell(plain(f"{safe(reason, LONGEST_REASON)}  "), Tone.DIM)])
+            groups.append([Cell(mark_safe(f"{clean_line(reason, LONGEST_REASON)}  "), Tone.DIM)])
     while len(groups) > 2 and sum(map(total_width, groups)) > width - 1:
         groups.pop(-3)
-    return [Cell(plain(" ")), *(cell for group in groups for cell in group)]
+    return [Cell(mark_safe(" ")), *(cell for group in groups for cell in group)]
 
 
 def key_advice(settings: Settings) -> SafeText | None:
     """Return what to do when the API key is refused; None if nothing can be done."""
     place = settings.key_location
     if place is not None and place.can_change:
-        return plain(f"{shown_key('app.refresh', settings.keys)} reads the key again")
-    return None if place is None else plain("start again with another key")
+        return mark_safe(f"{shown_key('app.refresh', settings.keys)} reads the key again")
+    return None if place is None else mark_safe("start again with another key")
 
 
 def without_lines(phase: Phase, none: SafeText) -> SafeText:
     """Return the words of an empty list: `none` only if it was read and is empty."""
     words = {Phase.LOADING: "loading…", Phase.FAILED: "nothing could be read yet"}
-    return plain(words.get(phase, none))
+    return mark_safe(words.get(phase, none))
 
 
 OLD_FILTER: Final = 3_600.0
@@ -297,7 +297,7 @@ def misleads(
     """
     now = workspace.clock.now()
     if error is not None:
-        yield Paragraph(plain(f"{signs.critical} {error}"), Tone.CRITICAL)
+        yield Paragraph(mark_safe(f"{signs.critical} {error}"), Tone.CRITICAL)
     is_old = recalled or now - since >= OLD_FILTER
     if not rows.filter or not is_old:
         return
@@ -307,7 +307,7 @@ def misleads(
     key = shown_key("app.back", workspace.settings.keys)
     if key:
         words += f" {signs.separator} {key}"
-    yield Paragraph(plain(words), Tone.WARNING)
+    yield Paragraph(mark_safe(words), Tone.WARNING)
 
 
 def told_cells(listing: Listing[Any], shown: int) -> list[Cell]:
@@ -317,9 +317,9 @@ def told_cells(listing: Listing[Any], shown: int) -> list[Cell]:
         warnings.append(f"{fmt.count(listing.unread)} could not be read")
     if listing.capped:
         warnings.append(f"only the first {fmt.count(shown)} were fetched")
-    cells = [Cell(plain(f" {signs.warning} {words}"), Tone.WARNING) for words in warnings]
+    cells = [Cell(mark_safe(f" {signs.warning} {words}"), Tone.WARNING) for words in warnings]
     if listing.more and not listing.capped:
-        cells.append(Cell(plain(" and more"), Tone.DIM))
+        cells.append(Cell(mark_safe(" and more"), Tone.DIM))
     return cells
 
 
@@ -349,19 +349,19 @@ def health_cells(
     age = _age_limit(freshness.age(monotonic), refresh)
     match freshness.phase:
         case Phase.LOADING if freshness.late:
-            return [Cell(plain(f"{signs.unknown} no answer yet"), Tone.WARNING)]
+            return [Cell(mark_safe(f"{signs.unknown} no answer yet"), Tone.WARNING)]
         case Phase.LOADING:
-            return [Cell(plain(f"{signs.unknown} connecting"), Tone.DIM)]
+            return [Cell(mark_safe(f"{signs.unknown} connecting"), Tone.DIM)]
         case Phase.LIVE:
-            state = Cell(plain(f"{signs.good} live "), Tone.GOOD)
+            state = Cell(mark_safe(f"{signs.good} live "), Tone.GOOD)
             if freshness.slowed:
-                state = Cell(plain(f"{signs.warning} slow "), Tone.WARNING)
+                state = Cell(mark_safe(f"{signs.warning} slow "), Tone.WARNING)
             took = "" if latency is None else f" {signs.separator} {fmt.duration(latency)}"
-            return [state, Cell(plain(f"{age}{took}"), Tone.DIM)]
+            return [state, Cell(mark_safe(f"{age}{took}"), Tone.DIM)]
         case Phase.STALE:
-            return [Cell(plain(f"{signs.unknown} {_reason(freshness)} {age}"), Tone.WARNING)]
+            return [Cell(mark_safe(f"{signs.unknown} {_reason(freshness)} {age}"), Tone.WARNING)]
         case Phase.FAILED:
-            return [Cell(plain(f"{signs.critical} {_reason(freshness)}"), Tone.CRITICAL)]
+            return [Cell(mark_safe(f"{signs.critical} {_reason(freshness)}"), Tone.CRITICAL)]
 
 
 def _age_limit(age: float | None, refresh: float) -> SafeText:
@@ -374,7 +374,7 @@ def _age_limit(age: float | None, refresh: float) -> SafeText:
     step = ceil(refresh * 1.1 + 0.5)  # seconds between two polls, with their jitter
     most = max(1, ceil(age / step)) * step
     unit = next((unit for unit in (86_400, 3_600, 60) if most >= unit), 1)
-    return plain(f"<{fmt.age(ceil(most / unit) * unit)}")
+    return mark_safe(f"<{fmt.age(ceil(most / unit) * unit)}")
 
 
 def _reason(freshness: Freshness) -> str:
@@ -402,15 +402,15 @@ def notice(
         next_try = f" {signs.separator} {when}"
     if freshness.phase is Phase.STALE:
         age = fmt.age(freshness.age(monotonic))
-        head = Cell(plain(f"{signs.unknown} {about}{age} old{next_try}"), Tone.WARNING)
+        head = Cell(mark_safe(f"{signs.unknown} {about}{age} old{next_try}"), Tone.WARNING)
     else:
-        head = Cell(plain(f"{signs.critical} {about}no data yet{next_try}"), Tone.CRITICAL)
+        head = Cell(mark_safe(f"{signs.critical} {about}no data yet{next_try}"), Tone.CRITICAL)
     words = str(failure)
     if isinstance(failure, KeyRejected) and settings is not None:
         advice = key_advice(settings)
         if advice is not None:
             words += f"; {advice}"
-    return [CellLine((head,)), Paragraph(plain(words), head.tone)]
+    return [CellLine((head,)), Paragraph(mark_safe(words), head.tone)]
 
 
 def _late_notice(freshness: Freshness, monotonic: float, about: str) -> list[PaneItem]:
@@ -420,4 +420,4 @@ def _late_notice(freshness: Freshness, monotonic: float, about: str) -> list[Pan
     words = "asked, and no answer yet"
     if freshness.phase is Phase.STALE:
         words = f"{fmt.age(freshness.age(monotonic))} old {signs.separator} {words}"
-    return [CellLine((Cell(plain(f"{signs.unknown} {about}{words}"), Tone.WARNING),))]
+    return [CellLine((Cell(mark_safe(f"{signs.unknown} {about}{words}"), Tone.WARNING),))]

@@ -13,9 +13,7 @@ from typing import Final
 from agentco_tui.keys.commands import shown_key
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.model import format as fmt
-
-# plain: our own words as SafeText, a text that is clean for a terminal.
-from agentco_tui.text import SafeText, plain
+from agentco_tui.text import SafeText, mark_safe
 from agentco_tui.workspace.workspace import Workspace
 
 IDLE_TIMEOUT: Final = 2 * 3_600.0
@@ -63,4 +61,4 @@ class IdleTracker:
         self.since = left_at
         key = shown_key("app.since", workspace.settings.keys)
         hint = f": {key} shows what happened" if key else ""
-        return plain(f"{fmt.duration(now - left_at)} since you left{hint}")
+        return mark_safe(f"{fmt.duration(now - left_at)} since you left{hint}")

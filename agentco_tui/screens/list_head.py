@@ -16,9 +16,7 @@ from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.screens.header_footer import misleads, notice, without_lines, worst
 from agentco_tui.screens.list_hooks import ListHooks
 from agentco_tui.screens.navigation import breadcrumbs
-
-# plain: our own words as SafeText, a text that is clean for a terminal.
-from agentco_tui.text import plain
+from agentco_tui.text import mark_safe
 from agentco_tui.widgets.status_line import GAP, StatusLine
 from agentco_tui.widgets.text_pane import Notice
 from agentco_tui.widgets.tones import Cell, Tone, dim_if_stale, total_width
@@ -86,7 +84,7 @@ class ListHead:
         hooks = self._hooks
         (name, *about), right = hooks.title()
         if hooks.reading:
-            name = Cell(plain(f" {hooks.breadcrumb()}"), Tone.STRONG)
+            name = Cell(mark_safe(f" {hooks.breadcrumb()}"), Tone.STRONG)
             about = []
             if hooks.has_class("-narrow"):
                 right = []  # the list is hidden, and so is how it is sorted

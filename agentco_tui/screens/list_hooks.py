@@ -33,9 +33,7 @@ from agentco_tui.screens.header_footer import told_cells
 from agentco_tui.screens.key_app import ListTable
 from agentco_tui.screens.list_detail import ListDetail
 from agentco_tui.screens.navigation import Destination, name_of
-
-# plain: our own words as SafeText; safe: cleans a foreign text.
-from agentco_tui.text import SafeText, joined, plain, safe, signs
+from agentco_tui.text import SafeText, clean_line, joined, mark_safe, signs
 from agentco_tui.widgets.table.layout import Column, R
 from agentco_tui.widgets.table.model import GONE
 from agentco_tui.widgets.text_pane import PaneItem
@@ -181,7 +179,7 @@ class ListHooks(Widget, Generic[R]):
         record = self.subject() if self.reading else None
         if record is not None:
             return name_of(record, self.workspace.names)
-        return safe(self.shown_as.name or self.place.title(), 24)
+        return clean_line(self.shown_as.name or self.place.title(), 24)
 
     def title(self, *about: SafeText) -> tuple[list[Cell], list[Cell]]:
         """Return the cells left and right in the title; a filter is always among them.
@@ -191,16 +189,16 @@ class ListHooks(Widget, Generic[R]):
         rows = self.table.model
         number = fmt.count(len(rows.records))
         if self.filter_text:
-            number = plain(f"{fmt.count(len(rows.shown))} of {number}")
+            number = mark_safe(f"{fmt.count(len(rows.shown))} of {number}")
         scope = self.workspace.names.scope(self.workspace.poller.query.company)
         words = joined([*about, scope, number], f" {signs.separator} ")
-        name = safe(self.shown_as.name or self.place.upper(), 24)
-        left = [Cell(plain(f" {name} "), Tone.STRONG), Cell(words)]
+        name = clean_line(self.shown_as.name or self.place.upper(), 24)
+        left = [Cell(mark_safe(f" {name} "), Tone.STRONG), Cell(words)]
         if len(self.lists) == 1:
             collection = self.collections[self.lists[0]]
             left += told_cells(collection.listing, len(collection))
         if self.filter_text:
-            left.append(Cell(plain(f"  /{safe(self.filter_text, 40)}"), Tone.ACCENT))
+            left.append(Cell(mark_safe(f"  /{clean_line(self.filter_text, 40)}"), Tone.ACCENT))
         return left, self._order_cells()
 
     def _order_cells(self) -> list[Cell]:
@@ -208,7 +206,7 @@ class ListHooks(Widget, Generic[R]):
         waiting = self.table.model.waiting_count
         cells: list[Cell] = []
         if self.table.model.frozen and waiting:
-            cells.append(Cell(plain(f"{waiting} new, r shows  "), Tone.ACCENT))
+            cells.append(Cell(mark_safe(f"{waiting} new, r shows  "), Tone.ACCENT))
         key, descending = self.table.sort
         if self.sort is None or key is None:
             return cells
@@ -216,7 +214,7 @@ class ListHooks(Widget, Generic[R]):
             words = "worst first " if descending else "worst last "
         else:
             words = f"by {key} {signs.down if descending else signs.up} "
-        cells.append(Cell(plain(words), Tone.DIM))
+        cells.append(Cell(mark_safe(words), Tone.DIM))
         return cells
 
     def detail_items(self, record: Any) -> list[PaneItem]:

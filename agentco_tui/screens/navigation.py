@@ -21,9 +21,7 @@ from agentco_tui.keys.places import Place
 from agentco_tui.live.feeds import ActivityFilter
 from agentco_tui.live.names import Names
 from agentco_tui.live.sentences import sentence
-
-# plain: our own words as SafeText; safe: cleans a foreign text.
-from agentco_tui.text import SafeText, cell_width, fit, plain, safe, signs
+from agentco_tui.text import SafeText, cell_width, clean_line, fit, mark_safe, signs
 from agentco_tui.widgets.tones import Cell, Tone
 
 MOST_ENTRIES: Final = 20
@@ -155,7 +153,7 @@ def name_of(record: model.Record, names: Names) -> SafeText:
             return names.budget(record)
         case model.Agent(name=name) | model.Company(name=name) if name:
             return name
-    return safe(record.id)
+    return clean_line(record.id)
 
 
 def breadcrumbs(behind: Sequence[NavigationEntry], width: int) -> list[Cell]:
@@ -165,7 +163,7 @@ def breadcrumbs(behind: Sequence[NavigationEntry], width: int) -> list[Cell]:
         return []
     for left_out in range(len(names) + 1):
         shown = [signs.ellipsis, *names[left_out:]] if left_out else names
-        words = plain("".join(f" {name} {signs.inward}" for name in shown))
+        words = mark_safe("".join(f" {name} {signs.inward}" for name in shown))
         if cell_width(words) <= width:
             return [Cell(words, Tone.DIM)]
     return []

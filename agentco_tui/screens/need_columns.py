@@ -20,9 +20,7 @@ from agentco_tui.live.insight import Level
 from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES, CellContext
 from agentco_tui.screens.overview_panels import about_of
-
-# plain: our own words as SafeText; safe: cleans a foreign text.
-from agentco_tui.text import SafeText, cell_width, plain, safe
+from agentco_tui.text import SafeText, cell_width, clean_line, mark_safe
 from agentco_tui.text.width import fit_ends
 from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.tones import Cell, Tone
@@ -61,7 +59,7 @@ def need_columns(context: CellContext, words: Callable[[Need], NeedWords]) -> li
         need_words = words(need)
         shown = need_words.consequence
         while need.snooze is None and cell_width(shown) > width and ", " in shown:
-            shown = plain(shown.rpartition(", ")[0])
+            shown = mark_safe(shown.rpartition(", ")[0])
         if cell_width(shown) > width and need_words.brief_consequence is not None:
             shown = need_words.brief_consequence
         return Cell(shown, dim(need))
@@ -70,13 +68,13 @@ def need_columns(context: CellContext, words: Callable[[Need], NeedWords]) -> li
         """Show its first part where it is narrow."""
         figure = words(need).figure
         fits = cell_width(figure) <= width
-        return Cell(figure if fits else plain(FIGURE_PARTS.split(figure)[0]))
+        return Cell(figure if fits else mark_safe(FIGURE_PARTS.split(figure)[0]))
 
     def company(need: Need) -> SafeText:
         records = need.alike or (need.record,)
         companies = {names.company(names.company_of(record)) for record in records}
         if len(companies) > 1:
-            return plain(f"{len(companies)} companies")
+            return mark_safe(f"{len(companies)} companies")
         return companies.pop()
 
     # (20, 10): the wanted and the least width in cells.
@@ -100,7 +98,7 @@ def need_columns(context: CellContext, words: Callable[[Need], NeedWords]) -> li
         cells.text_column("company", "COMPANY", (13, 8), company, priority=4),
         cells.text_column("description", "ABOUT", (40, 30),
             lambda n: about_of(n.record, context), Tone.DIM, priority=6, grow=4, sort_key=None),
-        *cells.filter_only_columns(id=lambda n: safe(n.record.id),
+        *cells.filter_only_columns(id=lambda n: clean_line(n.record.id),
             status=lambda n: getattr(n.record, "status", None)),
         cells.money_column("cost", "COST", (8, 8), lambda n: getattr(n.record, "cost", None),
             shown_by_default=False),

@@ -21,9 +21,7 @@ from agentco_tui.live.insight import Level
 from agentco_tui.screens.dashboard_context import DashboardContext
 from agentco_tui.screens.key_app import KeyApp
 from agentco_tui.system import osc
-
-# plain: our own words as SafeText; safe: cleans a foreign text.
-from agentco_tui.text import SafeText, plain, safe
+from agentco_tui.text import SafeText, clean_line, mark_safe
 from agentco_tui.widgets.workers import start_worker
 
 PRESENT_FOR = 60.0
@@ -90,7 +88,7 @@ class NotificationController:
 
     def _name(self) -> SafeText:
         settings = self._workspace.settings
-        return safe(settings.label or settings.profile, 40)
+        return clean_line(settings.label or settings.profile, 40)
 
     def _title(self) -> SafeText:
         """Return the terminal's title: "prod – 2 critical, 5 wait"."""
@@ -102,7 +100,7 @@ class NotificationController:
         if waiting:
             parts.append(f"{waiting} wait")
         name = self._name()
-        return plain(f"{name} – {', '.join(parts)}") if parts else plain(name)
+        return mark_safe(f"{name} – {', '.join(parts)}") if parts else mark_safe(name)
 
     def _ring(self, is_present: bool) -> None:
         now = time.monotonic()

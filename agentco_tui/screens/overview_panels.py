@@ -39,9 +39,7 @@ from agentco_tui.screens.trends import (
     sum_of_days,
     waiting_trend,
 )
-
-# plain: our own words as SafeText, a text that is clean for a terminal.
-from agentco_tui.text import SafeText, clip, joined, plain, signs, wrap
+from agentco_tui.text import SafeText, clip, joined, mark_safe, signs, wrap
 from agentco_tui.widgets.graph import Graph
 from agentco_tui.widgets.text_pane import CellLine, PaneItem, align_columns
 from agentco_tui.widgets.tones import Cell, Tone, total_width
@@ -77,7 +75,9 @@ LONGEST_LINE: Final = 600
 
 def one_line(*texts: SafeText | None) -> SafeText:
     """Return texts in one line, without breaks and repeated blanks; empty ones are left out."""
-    return plain("  ".join(" ".join(clip(text, LONGEST_LINE).split()) for text in texts if text))
+    return mark_safe(
+        "  ".join(" ".join(clip(text, LONGEST_LINE).split()) for text in texts if text)
+    )
 
 
 def preview_items(
@@ -90,11 +90,11 @@ def preview_items(
     left: tuple[Cell, ...] = ()
     if words.consequence:
         left = (
-            Cell(plain(" If ignored: "), Tone.DIM),
+            Cell(mark_safe(" If ignored: "), Tone.DIM),
             Cell(words.consequence),
-            Cell(plain("."), Tone.DIM),
+            Cell(mark_safe("."), Tone.DIM),
         )
-    rank = Cell(plain(f" Ranked by {words.reason}."), Tone.DIM)
+    rank = Cell(mark_safe(f" Ranked by {words.reason}."), Tone.DIM)
     right = Cell(joined(facts, f" {signs.separator} "), Tone.DIM)
     return [
         CellLine((*left, rank), (right,)),
@@ -120,24 +120,24 @@ def _preview(
             return first, at_work(agent_of(record, workspace), workspace), []
         case model.Alert(threshold=threshold):
             limit = "" if threshold is None else f"threshold {fmt.percent(threshold)}"
-            return one_line(record.text), plain(limit), []
+            return one_line(record.text), mark_safe(limit), []
         case Agent():
             first = one_line(record.pause_reason or record.status)
             return first, at_work(record, workspace), []
         case model.Activity():
-            return one_line(sentence(record, workspace.names)), plain(""), []
+            return one_line(sentence(record, workspace.names)), mark_safe(""), []
 
 
 def _task_preview(task: Task, dashboard: DashboardContext, width: int) -> tuple[SafeText, SafeText]:
     """Return the description in two lines, or the last step of the trace and the description."""
     workspace = dashboard.workspace
-    about = about_of(task, dashboard.cell_context) or plain("no description was sent")
+    about = about_of(task, dashboard.cell_context) or mark_safe("no description was sent")
     trace = workspace.traces.get(task.id)
     if isinstance(trace, Trace) and trace.steps:
         step = trace.steps[-1]
-        return plain(f"{signs.arrow} {one_line(step.name or step.kind, step.text)}"), about
+        return mark_safe(f"{signs.arrow} {one_line(step.name or step.kind, step.text)}"), about
     lines = wrap(about, max(1, width))
-    second = lines[1] if len(lines) > 1 else plain("")
+    second = lines[1] if len(lines) > 1 else mark_safe("")
     return lines[0], second
 
 
@@ -152,12 +152,12 @@ def _task_facts(
         facts.append(names.company(names.company_of(task)))
         trust = fmt.number(dashboard.cell_context.trust_of(task))
         if trust != signs.missing:
-            facts.append(plain(f"trust {trust}"))
+            facts.append(mark_safe(f"trust {trust}"))
     trace = workspace.traces.get(task.id)
     if isinstance(trace, Trace) and trace.steps:
         at = trace.steps[-1].at
         ago = "" if at is None else f", {fmt.ago(workspace.clock.now() - at.at)}"
-        facts.append(plain(f"{fmt.count(len(trace.steps))} steps{ago}"))
+        facts.append(mark_safe(f"{fmt.count(len(trace.steps))} steps{ago}"))
     return [fact for fact in facts if fact and fact != signs.missing]
 
 
@@ -166,13 +166,13 @@ def about_of(record: model.Record, context: CellContext) -> SafeText:
     if isinstance(record, Task):
         return one_line(record.description)
     if not isinstance(record, Budget):
-        return plain("")
+        return mark_safe("")
     words: list[SafeText] = []
     if record.forecast is not None:
-        words.append(plain(f"platform's forecast {fmt.money(record.forecast)}"))
+        words.append(mark_safe(f"platform's forecast {fmt.money(record.forecast)}"))
     left = record.resets.at - context.clock.now() if record.resets else 0
     if left > 0:
-        words.append(plain(f"resets in {fmt.age(left)}"))
+        words.append(mark_safe(f"resets in {fmt.age(left)}"))
     return joined(words, ", ")
 
 
@@ -182,9 +182,9 @@ def staff(states: Counter[AgentState | None]) -> SafeText:
     Return "" if there are none.
     """
     if not states:
-        return plain("")
+        return mark_safe("")
     not_at_work = [f"{fmt.count(states[each])} {each}" for each in NOT_AT_WORK if states[each]]
-    return plain(", ".join([f"{fmt.count(states.total())} agents", *not_at_work]))
+    return mark_safe(", ".join([f"{fmt.count(states.total())} agents", *not_at_work]))
 
 
 def agent_of(budget: Budget, workspace: Workspace) -> Agent | None:
@@ -197,27 +197,27 @@ def agent_of(budget: Budget, workspace: Workspace) -> Agent | None:
 def at_work(agent: Agent | None, workspace: Workspace) -> SafeText:
     """Return whether an agent works and how many of its tasks wait: "paused, holds 2 tasks"."""
     if agent is None:
-        return plain("")
+        return mark_safe("")
     is_idle = agent.state in NOT_AT_WORK
     words: list[SafeText] = []
     if is_idle:
-        words.append(agent.status or plain(str(agent.state)))
+        words.append(agent.status or mark_safe(str(agent.state)))
     waiting = workspace.needs.queue.waiting_by_owner[BudgetScope.AGENT, agent.id]
     if waiting > 0:
         verb = "holds" if is_idle else "waits with"
         noun = "task" if waiting == 1 else "tasks"
-        words.append(plain(f"{verb} {fmt.count(waiting)} {noun}"))
+        words.append(mark_safe(f"{verb} {fmt.count(waiting)} {noun}"))
     return joined(words, ", ")
 
 
 def day_of(budget: Budget, now: float) -> SafeText:
     """Return a budget's period and its day: "monthly, day 9 of 30"; the day only if known."""
-    period = budget.period or plain("")
+    period = budget.period or mark_safe("")
     passed = insight.period_passed(budget, now)
     if passed is None or budget.resets is None or passed >= 1:
         return period
     days = (budget.resets.at - now) / (1 - passed) / 86_400
-    return joined([period, plain(f"day {int(passed * days) + 1} of {round(days)}")], ", ")
+    return joined([period, mark_safe(f"day {int(passed * days) + 1} of {round(days)}")], ", ")
 
 
 def money_of(dashboard: DashboardContext, most: int) -> list[Budget]:
@@ -260,10 +260,10 @@ def money_items(budgets: list[Budget], dashboard: DashboardContext, width: int) 
     figures: list[list[Cell]] = []
     for budget, spark in zip(budgets, sparks, strict=True):
         owners.append(_owner_cells(budget, workspace, width, is_tight=is_tight))
-        day = replace(spark, text=plain(f"  {spark.text}" if spark.text else ""))
+        day = replace(spark, text=mark_safe(f"  {spark.text}" if spark.text else ""))
         sums = _sums_words(budget, width, is_tight=is_tight)
         ahead = _ahead_words(budget, workspace, most - 2) if is_roomy else ""
-        figures.append([day, Cell(plain(sums), Tone.DIM), Cell(plain(ahead), Tone.DIM)])
+        figures.append([day, Cell(mark_safe(sums), Tone.DIM), Cell(mark_safe(ahead), Tone.DIM)])
     right = align_columns(figures, (width, width, most), "left", "right")
     room = width - LEVEL_COLUMNS - max(map(total_width, right), default=0)
     left = align_columns(owners, (max(1, min(18, room - cells.LEAST_GAUGE)), 20))
@@ -275,8 +275,8 @@ def money_items(budgets: list[Budget], dashboard: DashboardContext, width: int) 
     items: list[PaneItem] = []
     for budget, owner, gauge, rest in zip(budgets, left, used, right, strict=True):
         level = context.level_of(budget)
-        sign = Cell(plain(f"{cells.level_sign(level)} "), TONES[level])
-        items.append(CellLine((sign, *owner, Cell(plain(" ")), *gauge, *rest)))
+        sign = Cell(mark_safe(f"{cells.level_sign(level)} "), TONES[level])
+        items.append(CellLine((sign, *owner, Cell(mark_safe(" ")), *gauge, *rest)))
     return items
 
 
@@ -287,7 +287,7 @@ def _owner_cells(budget: Budget, workspace: Workspace, width: int, *, is_tight: 
     company = ""
     if budget.scope is BudgetScope.AGENT and has_room:
         company = f"  {names.company(names.company_of(budget))}"
-    return [Cell(names.budget(budget)), Cell(plain(company))]
+    return [Cell(names.budget(budget)), Cell(mark_safe(company))]
 
 
 def _sums_words(budget: Budget, width: int, *, is_tight: bool) -> str:
@@ -363,8 +363,8 @@ def log_lines(folds: Sequence[Fold], context: CellContext, who: int) -> list[lis
             [
                 Cell(fmt.clock(entry.at, now), Tone.DIM),
                 cells.severity_cell(entry),
-                Cell(plain(f" {actor_words(entry, context.names)}")),
-                Cell(plain(f" {action_words(entry, context.names)}"), tone),
+                Cell(mark_safe(f" {actor_words(entry, context.names)}")),
+                Cell(mark_safe(f" {action_words(entry, context.names)}"), tone),
             ]
         )
     return align_columns(rows, (9, 2, who + 1 if who else 0))

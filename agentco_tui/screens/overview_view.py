@@ -49,9 +49,7 @@ from agentco_tui.screens.overview_panels import (
 from agentco_tui.screens.overview_widgets import LatestPanel, SpendPanel
 from agentco_tui.screens.resting_trace import RestingTraceReader
 from agentco_tui.screens.task_lines import TaskLines
-
-# plain: our own words as SafeText, a text that is clean for a terminal.
-from agentco_tui.text import SafeText, plain, signs
+from agentco_tui.text import SafeText, mark_safe, signs
 from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.text_pane import TextPane
 from agentco_tui.widgets.tones import Cell, Tone
@@ -137,7 +135,7 @@ class OverviewView(TaskLines[Need]):
         if need.snooze is None:
             return words
         until = need.snooze.return_words(now)
-        return replace(words, why=plain("snoozed"), consequence=until, brief_consequence=None)
+        return replace(words, why=mark_safe("snoozed"), consequence=until, brief_consequence=None)
 
     def columns(self) -> list[Column[Need]]:
         return need_columns(self.cell_context, self.words)
@@ -265,7 +263,7 @@ class OverviewView(TaskLines[Need]):
             case model.Agent(id=agent_id):
                 agent = store.agents.get(agent_id)
                 is_settled = agent is not None and agent.state is model.AgentState.ACTIVE
-        return Cell(plain("settled" if is_settled else "left the list"), Tone.DIM)
+        return Cell(mark_safe("settled" if is_settled else "left the list"), Tone.DIM)
 
     def subject(self, row_id: str | None = None) -> model.Record | None:
         need: Need | None = super().subject(row_id)
@@ -318,29 +316,31 @@ class OverviewView(TaskLines[Need]):
         queue = self.needs.queue
         pending = self.workspace.store.pending
         (_, _, *filtered), right = super().title()
-        cells = [Cell(plain(" NEEDS YOU "), Tone.STRONG)]
+        cells = [Cell(mark_safe(" NEEDS YOU "), Tone.STRONG)]
         if critical:
-            cells.append(Cell(plain(f"{signs.critical} {fmt.count(critical)} "), Tone.CRITICAL))
+            cells.append(Cell(mark_safe(f"{signs.critical} {fmt.count(critical)} "), Tone.CRITICAL))
         if warning:
-            cells.append(Cell(plain(f"{signs.warning} {fmt.count(warning)} "), Tone.WARNING))
+            cells.append(Cell(mark_safe(f"{signs.warning} {fmt.count(warning)} "), Tone.WARNING))
         if self.filter_text or critical + warning > self.needs.listed:
             model = self.table.model
             needs = model.records_of(model.shown).values()
             shown = sum([len(need.alike) or 1 for need in needs if not need.snooze])
-            counted = plain(f"{fmt.count(shown)} of {fmt.count(critical + warning)} shown")
-            cells += [Cell(counted), *filtered, Cell(plain(" "))]
+            counted = mark_safe(f"{fmt.count(shown)} of {fmt.count(critical + warning)} shown")
+            cells += [Cell(counted), *filtered, Cell(mark_safe(" "))]
         if (critical or warning) and self.incomplete:
-            cells.append(Cell(plain("so far "), Tone.DIM))
+            cells.append(Cell(mark_safe("so far "), Tone.DIM))
         if self.needs.snoozed:
-            cells.append(Cell(plain(f"{fmt.count(len(self.needs.snoozed))} snoozed "), Tone.DIM))
+            cells.append(
+                Cell(mark_safe(f"{fmt.count(len(self.needs.snoozed))} snoozed "), Tone.DIM)
+            )
         is_read = self.workspace.store.freshness[FeedName.PENDING].answered_at is not None
         if is_read and self.workspace.scope.allows_counts():
             oldest = f", the oldest {self.cell_context.wait(queue.oldest)}" if queue.oldest else ""
-            cells.append(Cell(plain(f" {fmt.count(queue.count)} tasks wait{oldest}")))
+            cells.append(Cell(mark_safe(f" {fmt.count(queue.count)} tasks wait{oldest}")))
         cells += told_cells(pending.listing, len(pending))
         agents = staff(self.workspace.needs.agents.by_state)
         if agents:
-            right.append(Cell(plain(f"{agents} "), Tone.DIM))
+            right.append(Cell(mark_safe(f"{agents} "), Tone.DIM))
         return cells, right
 
     def nothing(self) -> SafeText:
@@ -350,7 +350,7 @@ class OverviewView(TaskLines[Need]):
             at = fmt.clock(model.Moment(self.needs.quiet_since), self.cell_context.clock.now())
             is_time_of_day = at[2:3] == ":"
             since = f" since {at[:5] if is_time_of_day else at}"  # without its seconds
-        return plain(f"{signs.good if is_good else signs.unknown} {super().nothing()}{since}")
+        return mark_safe(f"{signs.good if is_good else signs.unknown} {super().nothing()}{since}")
 
     def show_detail(self, *, top: bool = False) -> None:
         """Show the preview of the need under the cursor."""

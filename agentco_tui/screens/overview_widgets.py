@@ -24,9 +24,7 @@ from agentco_tui.screens.overview_panels import (
     money_items,
     money_of,
 )
-
-# plain: our own words as SafeText, a text that is clean for a terminal.
-from agentco_tui.text import plain, signs
+from agentco_tui.text import mark_safe, signs
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.text_pane import PaneItem, Paragraph, TextPane
 from agentco_tui.widgets.tones import Cell, Tone
@@ -74,8 +72,8 @@ class SpendPanel(OverviewPanel):
         lines = money_items(budgets, self._dashboard, width)
         self.pane.show(lines or [self._placeholder(FeedName.BUDGET, "no budgets")])
         period = next((b for b in budgets if b.period or b.resets), None)
-        words = plain("") if period is None else day_of(period, self._clock.now())
-        self.title_line.show([Cell(plain(" SPEND "), Tone.STRONG), Cell(words)])
+        words = mark_safe("") if period is None else day_of(period, self._clock.now())
+        self.title_line.show([Cell(mark_safe(" SPEND "), Tone.STRONG), Cell(words)])
 
 
 class LatestPanel(OverviewPanel):
@@ -105,12 +103,12 @@ class LatestPanel(OverviewPanel):
         context = self._dashboard.cell_context
         lines = latest_items(activity, context, self.pane.size, bad_only=bad_only)
         if bad_only and not lines and activity:
-            none = plain(f"no {signs.critical} or {signs.warning} among the latest")
+            none = mark_safe(f"no {signs.critical} or {signs.warning} among the latest")
             lines = [Paragraph(none, Tone.DIM)]
         nothing = self._placeholder(FeedName.ACTIVITY, "nothing happened yet")
         self.pane.show(lines or [nothing])
-        zone = Cell(plain(f"  {fmt.zone(self._clock.now())}"), Tone.DIM)
-        left = [Cell(plain(" LATEST"), Tone.STRONG), zone]
+        zone = Cell(mark_safe(f"  {fmt.zone(self._clock.now())}"), Tone.DIM)
+        left = [Cell(mark_safe(" LATEST"), Tone.STRONG), zone]
         self.title_line.show(left, self._filter_cells(bad_only=bad_only))
 
     def _filter_cells(self, *, bad_only: bool) -> list[Cell]:
@@ -118,9 +116,9 @@ class LatestPanel(OverviewPanel):
         only_bad = f"{signs.critical} {signs.warning} only"
         cells: list[Cell] = []
         if bad_only:
-            cells.append(Cell(plain(f"{only_bad}  "), Tone.DIM))
+            cells.append(Cell(mark_safe(f"{only_bad}  "), Tone.DIM))
         key = shown_key("overview.latest", self._workspace.settings.keys)
         if key and (bad_only or self._is_noisy):
             words = " all " if bad_only else f" {only_bad} "
-            cells += [Cell(plain(key), Tone.ACCENT), Cell(plain(words), Tone.DIM)]
+            cells += [Cell(mark_safe(key), Tone.ACCENT), Cell(mark_safe(words), Tone.DIM)]
         return cells

@@ -24,9 +24,7 @@ from agentco_tui.screens.dialogs.base import Dialog, Question, title_of
 from agentco_tui.screens.navigation import name_of
 from agentco_tui.system.background import while_wanted
 from agentco_tui.system.child_process import CommandError, how_it_ended, run_for_output
-
-# plain: our own words as SafeText; safe: cleans a foreign text.
-from agentco_tui.text import SafeText, plain, safe, safe_block, signs
+from agentco_tui.text import SafeText, clean_block, clean_line, mark_safe, signs
 from agentco_tui.widgets.text_pane import FieldLine, Paragraph
 from agentco_tui.widgets.tones import Cell, Tone
 from agentco_tui.widgets.workers import start_worker
@@ -65,7 +63,7 @@ class OwnCommands:
 
     def show_output(self) -> None:
         """Show what the last command in the background printed."""
-        dialog = Dialog[None]([Cell(plain("OUTPUT"), Tone.STRONG)])
+        dialog = Dialog[None]([Cell(mark_safe("OUTPUT"), Tone.STRONG)])
         dialog.key_hints = {"esc": " back"}
         dialog.pane.show([Paragraph(self._last_output)])
         self._frame.app.push_screen(dialog)
@@ -75,7 +73,7 @@ class OwnCommands:
         from agentco_tui.live.record_export import kind_of, record_environment  # noqa: PLC0415 (rarely)
 
         frame = self._frame
-        name = plain(own.command.label)
+        name = mark_safe(own.command.label)
         record = frame.view.subject()
         # A gap only marks a time of which log entries are missing.
         is_record = record is not None and not (isinstance(record, Activity) and is_gap(record))
@@ -105,12 +103,12 @@ class OwnCommands:
 
     def _question(self, own: OwnCommand, record: Record, kind: str, record_id: str) -> Question:
         fields = {
-            "runs": safe(shlex.join(own.run), 2_000),
+            "runs": clean_line(shlex.join(own.run), 2_000),
             kind: name_of(record, self._workspace.names),
-            "id": safe(record_id),
+            "id": clean_line(record_id),
         }
-        items = [FieldLine(plain(label), value) for label, value in fields.items()]
-        title = title_of(self._workspace.settings, "RUN", plain(own.command.label))
+        items = [FieldLine(mark_safe(label), value) for label, value in fields.items()]
+        title = title_of(self._workspace.settings, "RUN", mark_safe(own.command.label))
         return Question(title, items, "run it")
 
     async def _run_in_background(self, own: OwnCommand, env: Mapping[str, str]) -> None:
@@ -125,7 +123,7 @@ class OwnCommands:
         except CommandError as error:
             printed = str(error)
             failed = True
-        self._last_output = safe_block(redact(f"{name}:\n{printed}"))
+        self._last_output = clean_block(redact(f"{name}:\n{printed}"))
         last_line = printed.strip().rpartition("\n")[2] or how_it_ended(0)
         words = f"{name}: {last_line} {signs.separator} :output shows it"
         self._frame.say(redact(words), bad=failed)

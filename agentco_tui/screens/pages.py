@@ -30,9 +30,7 @@ from agentco_tui.screens.detail_pane import field, id_warning, is_listed, link, 
 from agentco_tui.screens.navigation import AGENT_LOG
 from agentco_tui.screens.overview_panels import log_lines
 from agentco_tui.screens.trends import entries_trend, spending_items, sum_of_days, waiting_trend
-
-# plain: our own words as SafeText; safe: cleans a foreign text.
-from agentco_tui.text import plain, safe, signs
+from agentco_tui.text import clean_line, mark_safe, signs
 from agentco_tui.widgets.text_pane import (
     BlankLine,
     CellLine,
@@ -53,7 +51,7 @@ GAUGE: Final = 24
 """Columns of the gauge of a page's own budget."""
 SMALL_GAUGE: Final = 15
 """Columns of the gauge of an agent in a company's page."""
-BLANK: Final = Cell(plain(" "))
+BLANK: Final = Cell(mark_safe(" "))
 """The column before a line, where the cursor is drawn."""
 
 
@@ -85,20 +83,20 @@ def company_page(company: Company, dashboard: DashboardContext) -> list[PaneItem
         BlankLine(),
         field("tasks", fmt.count(company.task_count)),
         field("created", when(company.created, context)),
-        field("id", safe(company.sent_id)),
+        field("id", clean_line(company.sent_id)),
     ]
 
 
 def _company_head(company: Company, agents: list[Agent]) -> list[PaneItem]:
     """Return the name of a company, and what it is for."""
     items: list[PaneItem] = [
-        Paragraph(company.name or safe(company.sent_id), Tone.STRONG),
+        Paragraph(company.name or clean_line(company.sent_id), Tone.STRONG),
         *id_warning(company),
     ]
     facts = [company.status, company.template, f"{fmt.count(len(agents))} agents" if agents else ""]
     words = f" {signs.separator} ".join(fact for fact in facts if fact)
     if words:
-        items.append(Paragraph(plain(words)))
+        items.append(Paragraph(mark_safe(words)))
     if company.mission:
         items.append(Paragraph(company.mission, Tone.DIM))
     return items
@@ -113,10 +111,10 @@ def agent_page(agent: Agent, dashboard: DashboardContext) -> list[PaneItem]:
     newest = reversed(context.store.activity)
     entries = (entry for entry in newest if is_about_agent(entry, agent.id, context.names))
     return [
-        Paragraph(agent.name or safe(agent.sent_id), Tone.STRONG),
+        Paragraph(agent.name or clean_line(agent.sent_id), Tone.STRONG),
         *id_warning(agent),
         link("company", context.names.company, agent.company, "companies"),
-        field("status", plain(status.text.strip()), status.tone),
+        field("status", mark_safe(status.text.strip()), status.tone),
         field("role", agent.role),
         field("trust", agent.trust_word or fmt.number(agent.trust)),
         *_waiting_part(tasks, context),
@@ -129,14 +127,14 @@ def agent_page(agent: Agent, dashboard: DashboardContext) -> list[PaneItem]:
         field("completed", fmt.count(agent.tasks_completed)),
         field("last seen", when(agent.last_seen, context)),
         field("created", when(agent.created, context)),
-        field("id", safe(agent.sent_id)),
+        field("id", clean_line(agent.sent_id)),
     ]
 
 
 def _line(key: str, left: Iterable[Cell], right: str = "") -> CellLine:
     """Return a line that leads where `key` says."""
     linked = (Pressable(cell.text, cell.tone, key) for cell in left)
-    return CellLine((BLANK, *linked), (Cell(plain(right), Tone.DIM),))
+    return CellLine((BLANK, *linked), (Cell(mark_safe(right), Tone.DIM),))
 
 
 def _part(
@@ -146,12 +144,12 @@ def _part(
 
     `more` is where the line with that number leads; `none` is said if there are no lines.
     """
-    items = [*lines[:most]] or [Paragraph(plain(f" {none}"), Tone.DIM)]
+    items = [*lines[:most]] or [Paragraph(mark_safe(f" {none}"), Tone.DIM)]
     left_out = len(lines) - most
     if left_out > 0:
-        number = Cell(plain(f"{fmt.count(left_out)} more"), Tone.DIM)
+        number = Cell(mark_safe(f"{fmt.count(left_out)} more"), Tone.DIM)
         items.append(_line(more, [number]) if more else CellLine((BLANK, number)))
-    return [BlankLine(), Heading(plain(heading)), *items]
+    return [BlankLine(), Heading(mark_safe(heading)), *items]
 
 
 def _waiting(context: CellContext) -> Iterator[Task]:
@@ -190,7 +188,7 @@ def _waiting_part(tasks: list[Task], context: CellContext, more: str = "") -> li
 def _waiting_cells(task: Task, level: Level, context: CellContext) -> list[Cell]:
     age = f"{cells.level_sign(level)} {context.wait(insight.waiting_since(task)):>5}  "
     priority = Cell(task.priority or signs.missing)
-    return [Cell(plain(age), TONES[level]), priority, BLANK, BLANK, cells.title_cell(task)]
+    return [Cell(mark_safe(age), TONES[level]), priority, BLANK, BLANK, cells.title_cell(task)]
 
 
 def _money_part(budget: Budget | None, dashboard: DashboardContext) -> list[PaneItem]:
@@ -202,12 +200,12 @@ def _money_part(budget: Budget | None, dashboard: DashboardContext) -> list[Pane
     items: list[PaneItem] = []
     used = context.used(budget, GAUGE)
     if used.text:
-        sign = Cell(plain(f" {cells.level_sign(context.level_of(budget))}"), used.tone)
+        sign = Cell(mark_safe(f" {cells.level_sign(context.level_of(budget))}"), used.tone)
         items.append(CellLine((BLANK, used, sign)))
     words = cells.spent_text(budget)
     if budget.remaining is not None and not budget.unlimited:
-        words = plain(f"{words}, {fmt.money(budget.remaining)} left")
-    spent = field("spent", plain(words))
+        words = mark_safe(f"{words}, {fmt.money(budget.remaining)} left")
+    spent = field("spent", mark_safe(words))
     items.append(replace(spent, key=f"budget:{budget.scope}:{budget.id}"))
     if budget.resets is not None:
         items.append(field("resets", when(budget.resets, context)))
@@ -235,13 +233,13 @@ def _agent_cells(agent: Agent, waiting: int, context: CellContext) -> list[Cell]
     level = context.agent_badness(agent)[0]
     status = cells.agent_status_cell(agent)
     return [
-        Cell(plain(f"{cells.level_sign(level)} "), TONES[level]),
-        Cell(agent.name or safe(agent.id)),
+        Cell(mark_safe(f"{cells.level_sign(level)} "), TONES[level]),
+        Cell(agent.name or clean_line(agent.id)),
         BLANK,
         context.used(context.budget_of(agent), SMALL_GAUGE),
-        Cell(plain(f"  {status.text}"), status.tone),
-        Cell(plain(f"  {fmt.count(waiting)} wait" if waiting else "")),
-        Cell(plain(f"  {agent.role or ''}"), Tone.DIM),
+        Cell(mark_safe(f"  {status.text}"), status.tone),
+        Cell(mark_safe(f"  {fmt.count(waiting)} wait" if waiting else "")),
+        Cell(mark_safe(f"  {agent.role or ''}"), Tone.DIM),
     ]
 
 
@@ -262,7 +260,7 @@ def _agent_log_part(
     last_cells = last.left if isinstance(last, CellLine) else ()
     leads_to_log = any(isinstance(c, Pressable) and c.key == log_key for c in last_cells)
     if not leads_to_log:
-        items.append(_line(log_key, [Cell(plain("all of its log"), Tone.DIM)]))
+        items.append(_line(log_key, [Cell(mark_safe("all of its log"), Tone.DIM)]))
     return items
 
 

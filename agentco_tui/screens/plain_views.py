@@ -38,9 +38,7 @@ from agentco_tui.screens.list_view import ListView
 from agentco_tui.screens.navigation import NavigationEntry
 from agentco_tui.screens.pages import agent_page, company_page
 from agentco_tui.screens.trends import TrendView, trend_column
-
-# plain: our own words as SafeText; safe: cleans a foreign text.
-from agentco_tui.text import SafeText, joined, plain, safe, signs
+from agentco_tui.text import SafeText, clean_line, joined, mark_safe, signs
 from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.table.widget import RecordTable
 from agentco_tui.widgets.text_pane import BlankLine, Heading, PaneItem, Paragraph
@@ -100,7 +98,7 @@ class CompaniesView(TrendView[Company]):
                 count = number(company)
                 is_derived = count is not None and sent(company) is None
                 if is_derived:
-                    return Cell(plain(f"{signs.derived}{fmt.count(count)}"))
+                    return Cell(mark_safe(f"{signs.derived}{fmt.count(count)}"))
                 return cells.text_cell(fmt.count(count))
 
             return cells.number_column(
@@ -120,7 +118,7 @@ class CompaniesView(TrendView[Company]):
             cells.level_column(lambda c: context.level_of(budget_of(c)), uses_clock=True,
                 sort_key=lambda c: context.badness(budget_of(c)), descending_first=True),
             cells.column("name", "COMPANY", (16, 12),
-                lambda c: cells.name_cell(c, c.name or safe(c.sent_id)), grow=1,
+                lambda c: cells.name_cell(c, c.name or clean_line(c.sent_id)), grow=1,
                 sort_key=lambda c: (c.name or c.sent_id).casefold(), aliases=("company",)),
             cells.text_column("status", "STATUS", (9, 6), lambda c: c.status, priority=3),
             counted("agents", lambda c: c.agent_count, store.agents, agents_of),
@@ -132,12 +130,13 @@ class CompaniesView(TrendView[Company]):
             trend_column(self.spent_in_day, priority=2),
             cells.text_column("mission", "MISSION", (20, 20), lambda c: c.mission, Tone.DIM,
                 priority=5, grow=3, sort_key=None),
-            *cells.filter_only_columns(id=lambda c: safe(c.id), template=lambda c: c.template),
+            *cells.filter_only_columns(
+                id=lambda c: clean_line(c.id), template=lambda c: c.template),
         ]
         # fmt: on
 
     def nothing(self) -> SafeText:
-        return plain(self.empty)
+        return mark_safe(self.empty)
 
     def read_one(self, row_id: str) -> Awaitable[Company]:
         return self.workspace.client.company(row_id)
@@ -177,7 +176,7 @@ class AgentsView(TrendView[Agent]):
             cells.level_column(lambda a: context.agent_badness(a)[0], uses_clock=True,
                 sort_key=context.agent_badness, descending_first=True),
             cells.column("name", "AGENT", (14, 10),
-                lambda a: cells.name_cell(a, a.name or safe(a.sent_id)), grow=2,
+                lambda a: cells.name_cell(a, a.name or clean_line(a.sent_id)), grow=2,
                 sort_key=lambda a: (a.name or a.sent_id).casefold(), aliases=("agent",)),
             cells.text_column("role", "ROLE", (12, 8), lambda a: a.role, priority=5, grow=1),
             cells.text_column("company", "COMPANY", (15, 9), lambda a: names.company(a.company),
@@ -196,7 +195,7 @@ class AgentsView(TrendView[Agent]):
                 lambda a: cells.text_cell(fmt.count(a.tasks_completed)),
                 lambda a: a.tasks_completed, priority=5, descending_first=True),
             trend_column(day, priority=3),
-            *cells.filter_only_columns(id=lambda a: safe(a.id), model=lambda a: a.model),
+            *cells.filter_only_columns(id=lambda a: clean_line(a.id), model=lambda a: a.model),
         ]
         # fmt: on
 
@@ -372,13 +371,14 @@ class ActivityView(ListView[Activity]):
                 sort_key=at, cell=lambda e: Cell(fmt.clock(e.at, context.clock.now()), Tone.DIM),
                 widths=(10, 9), align="left", descending_first=True, aliases=("age",)),
             cells.text_column("who", "WHO", (11, 6),
-                lambda e: plain("") if is_gap(e) else actor_words(e, names), aliases=("agent",)),
+                lambda e: mark_safe("") if is_gap(e) else actor_words(e, names),
+                aliases=("agent",)),
             cells.text_column("what", "WHAT HAPPENED", (40, 32), what, tone, grow=4,
                 aliases=("text",)),
             cells.text_column("company", "COMPANY", (12, 8),
-                lambda e: plain("") if is_gap(e) else names.company(names.company_of(e)),
+                lambda e: mark_safe("") if is_gap(e) else names.company(names.company_of(e)),
                 Tone.DIM, priority=2),
-            *cells.filter_only_columns(id=lambda e: safe(e.sent_id), verb=lambda e: e.verb),
+            *cells.filter_only_columns(id=lambda e: clean_line(e.sent_id), verb=lambda e: e.verb),
         ]
         # fmt: on
 
@@ -414,7 +414,7 @@ class ActivityView(ListView[Activity]):
             *items,
             BlankLine(),
             Heading(fold.count_and_span()),
-            *(Paragraph(plain(line)) for line in lines),
+            *(Paragraph(mark_safe(line)) for line in lines),
         ]
 
     def show_change(self, change: Change) -> None:
@@ -483,7 +483,7 @@ class ActivityView(ListView[Activity]):
             words.append(days_between(chosen.from_date, chosen.to_date))
         if chosen.limit is not None:
             words.append(f"limit {chosen.limit}")
-        return [plain(each) for each in words]
+        return [mark_safe(each) for each in words]
 
     def nothing(self) -> SafeText:
         """Return the text for an empty list."""
@@ -492,8 +492,8 @@ class ActivityView(ListView[Activity]):
         searched = len(self._filtered_log.window)
         words = joined(self.asked(), ", ")
         if searched:
-            return plain(f"none among {fmt.count(searched)} entries for {words}")
-        return plain(f"no entries for {words}")
+            return mark_safe(f"none among {fmt.count(searched)} entries for {words}")
+        return mark_safe(f"no entries for {words}")
 
     def narrowing(self) -> list[SafeText]:
         """Return the filters and the scope that leave entries out, in words."""
@@ -502,7 +502,7 @@ class ActivityView(ListView[Activity]):
         if company is not None:
             words.append(self.workspace.names.scope(company))
         if self.filter_text:
-            words.append(safe(f"/{self.filter_text}", 40))
+            words.append(clean_line(f"/{self.filter_text}", 40))
         return words
 
     def entries(self) -> list[Activity]:
@@ -515,16 +515,16 @@ class ActivityView(ListView[Activity]):
         folded_away = sum(len(fold.entries) - 1 for fold in self._folds.values())
         if folded_away:
             entries = fmt.count(len(self.table.model.records) + folded_away)
-            left.append(Cell(plain(f" lines of {entries} entries"), Tone.DIM))
+            left.append(Cell(mark_safe(f" lines of {entries} entries"), Tone.DIM))
         if self.following:
-            left.append(Cell(plain(f"  {signs.arrow} following"), Tone.PLAIN))
+            left.append(Cell(mark_safe(f"  {signs.arrow} following"), Tone.PLAIN))
         else:
             new = f", {fmt.count(self._new)} new" if self._new else ""
-            left.append(Cell(plain(f"  {signs.warning} paused{new}"), Tone.WARNING))
+            left.append(Cell(mark_safe(f"  {signs.warning} paused{new}"), Tone.WARNING))
         if self._filtered_log is None:
             limitations = self.workspace.poller.backfill.reader.limitations()
         else:
             limitations = self._filtered_log.limitations()  # such as "100 entries at most"
         for words in limitations:
-            left.append(Cell(plain(f"  {signs.warning} {words}"), Tone.WARNING))
+            left.append(Cell(mark_safe(f"  {signs.warning} {words}"), Tone.WARNING))
         return left, right

@@ -23,9 +23,7 @@ from agentco_tui.screens.base_frame import BaseFrame
 from agentco_tui.screens.navigation import Destination
 from agentco_tui.screens.targets import SearchResult, Target
 from agentco_tui.system.background import in_slices
-
-# plain: our own words as SafeText; safe: cleans a foreign text.
-from agentco_tui.text import plain, safe, signs
+from agentco_tui.text import clean_line, mark_safe, signs
 from agentco_tui.text.row_filter import complete_column_name
 from agentco_tui.widgets.prompt import WordSuggester
 from agentco_tui.widgets.text_pane import CellLine, PaneItem
@@ -43,7 +41,7 @@ class FilterWords:
         columns = view.table.model.columns
         # The hint names a column of this list, the first one that grows with the screen.
         named = next(column.key for column in columns if column.grow)
-        hint = plain(f"words  !not  a|b  {named}:x  level>=warning  {signs.up} earlier")
+        hint = mark_safe(f"words  !not  a|b  {named}:x  level>=warning  {signs.up} earlier")
         suggester = WordSuggester(lambda text: complete_column_name(text, columns))
         frame.lines.footer.display = False
         frame.prompt.ask("/", view.filter_text, hint, suggester, handler=self)
@@ -53,7 +51,7 @@ class FilterWords:
         if error:
             self._frame.prompt.show_error(error)
         else:
-            self._frame.prompt.show_hint(plain("enter keeps it, esc drops it"))
+            self._frame.prompt.show_hint(mark_safe("enter keeps it, esc drops it"))
 
     async def text_entered(self, text: str) -> None:
         # Enter may come before the list was filtered by the words that it keeps.
@@ -80,7 +78,7 @@ class GoToWords:
         self._workspace = frame.workspace
         frame.lines.footer.display = False
         suggester = WordSuggester(lambda text: targets.completion(text, self._targets()))
-        frame.prompt.ask(":", "", plain("any command, or a name"), suggester, handler=self)
+        frame.prompt.ask(":", "", mark_safe("any command, or a name"), suggester, handler=self)
         self._show(self._commands())
 
     def _targets(self) -> Iterator[Target]:
@@ -124,24 +122,24 @@ class GoToWords:
         if found.total:
             which = f"{self._chosen + 1} of " if self._chosen >= 0 else ""
             prompt.show_hint(
-                plain(f"{which}{fmt.count(found.total)}  {signs.up}{signs.down} choose")
+                mark_safe(f"{which}{fmt.count(found.total)}  {signs.up}{signs.down} choose")
             )
 
     def _line(self, target: Target, *, is_chosen: bool) -> CellLine:
         """Return a line of the list: kind, name, what tells it from others, and its key or id."""
         about = targets.description(target, self._workspace, self._frame.lines.denied)
         left = (
-            Cell(signs.cursor if is_chosen else plain(" "), Tone.ACCENT),
-            Cell(plain(f"{target.kind:<8} "), Tone.DIM),
-            Cell(plain(f"{target.name:<12}  "), Tone.STRONG if is_chosen else Tone.PLAIN),
+            Cell(signs.cursor if is_chosen else mark_safe(" "), Tone.ACCENT),
+            Cell(mark_safe(f"{target.kind:<8} "), Tone.DIM),
+            Cell(mark_safe(f"{target.name:<12}  "), Tone.STRONG if is_chosen else Tone.PLAIN),
             Cell(about, Tone.DIM),
         )
-        right = Cell(plain(""))
+        right = Cell(mark_safe(""))
         if isinstance(target.record, Command):
             key = shown_key(target.record.id, self._workspace.settings.keys)
-            right = Cell(plain(key), Tone.ACCENT)
+            right = Cell(mark_safe(key), Tone.ACCENT)
         elif isinstance(target.record, Task | Agent | Company):
-            right = Cell(safe(target.id, 24), Tone.DIM)
+            right = Cell(clean_line(target.id, 24), Tone.DIM)
         return CellLine(left, (right,) if right.text else ())
 
     def move_choice(self, by: int) -> bool:
@@ -174,7 +172,7 @@ class GoToWords:
             frame.close_prompt()
         elif found.targets:
             words = f"{fmt.count(found.equally_good)} may be meant: {signs.down} chooses"
-            frame.prompt.show_error(plain(words))
+            frame.prompt.show_error(mark_safe(words))
         else:
             frame.prompt.show_error(targets.not_found_text(text, self._targets()))
 

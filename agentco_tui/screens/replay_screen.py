@@ -30,9 +30,7 @@ from agentco_tui.screens.frame import MainScreen
 from agentco_tui.screens.frame_lines import FrameLines
 from agentco_tui.screens.key_app import bindings_of
 from agentco_tui.system.state_folder import Remembered
-
-# plain: our own words as SafeText; safe: cleans a foreign text.
-from agentco_tui.text import plain, safe, signs
+from agentco_tui.text import clean_line, mark_safe, signs
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.tones import Cell, Pressable, Tone, total_width
 from agentco_tui.widgets.workers import start_worker
@@ -73,16 +71,16 @@ class ReplayLines(FrameLines):
         # A Moment is a time as the platform sends it; its `at` is in seconds since 1970, as all
         # times.
         left = [
-            Cell(plain(" REPLAY "), Tone.BADGE),
-            Cell(plain(f" {fmt.clock(Moment(at=clock.now()), clock.now())}"), Tone.STRONG),
-            Cell(plain(f"  x{clock.speed} {state} "), Tone.ACCENT),
+            Cell(mark_safe(" REPLAY "), Tone.BADGE),
+            Cell(mark_safe(f" {fmt.clock(Moment(at=clock.now()), clock.now())}"), Tone.STRONG),
+            Cell(mark_safe(f"  x{clock.speed} {state} "), Tone.ACCENT),
         ]
         right: list[Cell] = []
         for command in COMMANDS:
             key = shown_key(command.id, self._workspace.settings.keys)
             if command.where == "replay" and key:
-                label = plain(f" {command.label.lower()}")
-                right.append(Pressable(plain(f"  {key}"), Tone.ACCENT, key=command.id))
+                label = mark_safe(f" {command.label.lower()}")
+                right.append(Pressable(mark_safe(f"  {key}"), Tone.ACCENT, key=command.id))
                 right.append(Pressable(label, key=command.id))
         room = width - total_width(left) - SHORTEST_BAR
         while right and total_width(right) > room:
@@ -100,9 +98,9 @@ class ReplayLines(FrameLines):
             before = int(passed * (width - 1))
         after = width - 1 - before
         return [
-            Cell(plain(signs.bar_empty * before), Tone.ACCENT),
-            Cell(plain(signs.vertical), Tone.STRONG),
-            Cell(plain(signs.bar_empty * after), Tone.DIM),
+            Cell(mark_safe(signs.bar_empty * before), Tone.ACCENT),
+            Cell(mark_safe(signs.vertical), Tone.STRONG),
+            Cell(mark_safe(signs.bar_empty * after), Tone.DIM),
         ]
 
 
@@ -200,16 +198,16 @@ class TimeWords:
     def __init__(self, frame: ReplayScreen) -> None:
         self._frame = frame
         frame.lines.footer.display = False
-        frame.prompt.ask("@", "", plain("03:12  2026-11-23 03:12  +5m  -1h"), handler=self)
+        frame.prompt.ask("@", "", mark_safe("03:12  2026-11-23 03:12  +5m  -1h"), handler=self)
 
     def text_changed(self, text: str) -> None:
-        self._frame.prompt.show_hint(plain(f"enter: go there {signs.separator} esc: cancel"))
+        self._frame.prompt.show_hint(mark_safe(f"enter: go there {signs.separator} esc: cancel"))
 
     async def text_entered(self, text: str) -> None:
         at = self._frame.clock.parse_time(text.strip())
         if at is None:
-            words = f"{safe(text, 40)} is no time of the recording: 03:12, +5m or -1h"
-            self._frame.prompt.show_error(plain(words))
+            words = f"{clean_line(text, 40)} is no time of the recording: 03:12, +5m or -1h"
+            self._frame.prompt.show_error(mark_safe(words))
             return
         self._frame.close_prompt()
         self._frame.jump(at)

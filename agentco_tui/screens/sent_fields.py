@@ -23,9 +23,7 @@ from agentco_tui.reading.field_names import NO_UNIT, Unit, unit_in_name, word_se
 from agentco_tui.reading.unknown_fields import CUT
 from agentco_tui.reading.values.money import Sum, envelope_unit, to_money, to_sum
 from agentco_tui.reading.values.scalar import to_decimal
-
-# plain: our own words as SafeText; safe: cleans a foreign text.
-from agentco_tui.text import SafeText, cell_width, plain, safe, safe_block
+from agentco_tui.text import SafeText, cell_width, clean_block, clean_line, mark_safe
 from agentco_tui.widgets.text_pane import (
     LABEL_WIDTH,
     BlankLine,
@@ -93,9 +91,13 @@ def field_table(fields: Fields) -> list[PaneItem]:
     for name in nested_names:
         value = fields[name]
         inner_fields = value if type(value) is dict else {"": value}
-        items += [BlankLine(), Heading(safe(name, NAME_WIDTH)), *_row_items(inner_fields, unit)]
+        items += [
+            BlankLine(),
+            Heading(clean_line(name, NAME_WIDTH)),
+            *_row_items(inner_fields, unit),
+        ]
     if flat_fields:
-        items += [BlankLine(), Heading(plain("Other fields")), *_row_items(flat_fields, unit)]
+        items += [BlankLine(), Heading(mark_safe("Other fields")), *_row_items(flat_fields, unit)]
     return items
 
 
@@ -137,7 +139,11 @@ def _fields_not_shown(task: Task) -> dict[str, Any]:
             continue
         if type(value) is str:
             # As the reading of the known fields would have cut and cleaned it.
-            spellings = (safe(value), safe(value.strip(), 60), safe_block(value, 30_000, 30_000))
+            spellings = (
+                clean_line(value),
+                clean_line(value.strip(), 60),
+                clean_block(value, 30_000, 30_000),
+            )
             if not shown.isdisjoint(spellings):
                 continue
         fields[name] = value
@@ -151,7 +157,7 @@ def _labelled(sums: list[tuple[str, Any, Unit]]) -> list[tuple[SafeText, SafeTex
     for last_part, (name, value, unit) in zip(last_parts, sums, strict=True):
         is_unique = last_parts.count(last_part) == 1
         label = last_part if is_unique else name
-        rows.append((safe(label, NAME_WIDTH), _value_text(value, unit)))
+        rows.append((clean_line(label, NAME_WIDTH), _value_text(value, unit)))
     return rows
 
 
@@ -245,7 +251,7 @@ def _rows(fields: Fields, depth: int, outer_unit: Unit, bullet: str = "") -> Ite
     indent = " " * (_INDENT * min(depth, _DEEPEST_INDENT))
     ordered = sorted(fields.items(), key=lambda item: (_is_nested(item[1]), not _has_sum(*item)))
     for name, value in ordered:
-        label = plain(f"{indent}{bullet}{safe(name, NAME_WIDTH)}")
+        label = mark_safe(f"{indent}{bullet}{clean_line(name, NAME_WIDTH)}")
         bullet = " " * len(bullet)
         if not _is_nested(value):
             if _is_sum(name, value):
@@ -255,7 +261,7 @@ def _rows(fields: Fields, depth: int, outer_unit: Unit, bullet: str = "") -> Ite
                 yield label, _value_text(value), Tone.PLAIN
             continue
         if name:
-            yield label, plain(""), Tone.PLAIN
+            yield label, mark_safe(""), Tone.PLAIN
         if type(value) is dict:
             yield from _rows(value, depth + 1, inner_unit)
         else:
@@ -269,10 +275,10 @@ def _numbered_rows(entries: list[Any], depth: int, outer_unit: Unit) -> Iterator
         if type(entry) is dict and entry:
             yield from _rows(entry, depth, outer_unit, f"{number}  ")
         elif type(entry) is list and _is_nested(entry):
-            yield plain(f"{indent}{number}"), plain(""), Tone.PLAIN
+            yield mark_safe(f"{indent}{number}"), mark_safe(""), Tone.PLAIN
             yield from _numbered_rows(entry, depth + 1, outer_unit)
         else:
-            yield plain(f"{indent}{number}"), _value_text(entry), Tone.PLAIN
+            yield mark_safe(f"{indent}{number}"), _value_text(entry), Tone.PLAIN
 
 
 def _is_nested(value: Any) -> bool:
@@ -291,30 +297,31 @@ def _value_text(value: Any, unit: Unit = NO_UNIT) -> SafeText:
     """Return a value in words; a sum whose unit is known also in whole units of its currency."""
     match value:
         case None:
-            return plain("nothing")
+            return mark_safe("nothing")
         case bool():
-            return plain("yes" if value else "no")
+            return mark_safe("yes" if value else "no")
         case "":
-            return plain("an empty text")
+            return mark_safe("an empty text")
         case str():
-            return safe_block(value, UNLIMITED, UNLIMITED)
+            return clean_block(value, UNLIMITED, UNLIMITED)
         case list():
-            return plain(", ".join(map(_value_text, value)) or "an empty list")
+            return mark_safe(", ".join(map(_value_text, value)) or "an empty list")
         case dict():
             pairs = [
-                f"{safe(key, NAME_WIDTH)} {_value_text(entry)}" for key, entry in value.items()
+                f"{clean_line(key, NAME_WIDTH)} {_value_text(entry)}"
+                for key, entry in value.items()
             ]
-            return plain(", ".join(pairs) or "empty")
+            return mark_safe(", ".join(pairs) or "empty")
     return _number_text(value, unit)
 
 
 def _number_text(value: int | Decimal, unit: Unit) -> SafeText:
     is_short = abs(Decimal(value).adjusted()) <= _PLAIN_DIGITS
     digits = f"{value:,f}" if is_short and type(value) is Decimal else f"{value:,}"
-    text = safe(digits, UNLIMITED)
+    text = clean_line(digits, UNLIMITED)
     money = _money(value, unit) if unit.power else None
     if money is not None:
-        return plain(f"{text} = {fmt.money(money)}")
+        return mark_safe(f"{text} = {fmt.money(money)}")
     if unit.currency:
-        return plain(f"{text} {unit.currency}")
+        return mark_safe(f"{text} {unit.currency}")
     return text

@@ -17,9 +17,7 @@ from msgspec.structs import replace
 from agentco_tui.config import Settings, SettingsError
 from agentco_tui.config.theme_file import themes_beside
 from agentco_tui.system.watch_thread import watch_in_thread
-
-# plain: our own words as SafeText; safe: cleans a foreign text.
-from agentco_tui.text import SafeText, plain, safe
+from agentco_tui.text import SafeText, clean_line, mark_safe
 from agentco_tui.workspace.workspace import Workspace
 
 CHECK_INTERVAL: Final = 1.0
@@ -97,13 +95,13 @@ async def _reread_once(
     try:
         settings, postponed = await asyncio.to_thread(reread, workspace.settings)
     except SettingsError as error:
-        tell(safe(f"the previous settings stay: {error}", 400))
+        tell(clean_line(f"the previous settings stay: {error}", 400))
         return
     # `sources` says where each setting comes from, with line numbers, which change with every line
     # that is added above.
     if replace(settings, sources={}) != replace(workspace.settings, sources={}):
         take(settings)
-        tell(plain("the settings were read again"))
+        tell(mark_safe("the settings were read again"))
     if postponed:
         names = ", ".join(postponed)
-        tell(plain(f"at the next start, or after :profile NAME, takes effect: {names}"))
+        tell(mark_safe(f"at the next start, or after :profile NAME, takes effect: {names}"))

@@ -1,8 +1,7 @@
 """The base of all screens: it shows one sentence while the terminal is too small for the screen.
 
 It also sets the CSS classes `-phone` and `-slim` on narrow terminals, by which screens leave out
-panels. `KeyApp` is the application class of the dashboard. `plain` marks a text of our own as safe
-to show in a terminal.
+panels. `KeyApp` is the application class of the dashboard.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from agentco_tui.screens.key_app import KeyApp
-from agentco_tui.text import plain
+from agentco_tui.text import mark_safe
 from agentco_tui.widgets.text_pane import Paragraph, TextPane
 from agentco_tui.widgets.tones import Tone
 
@@ -79,7 +78,7 @@ class SizedScreen(Screen[T]):
         if is_small:
             words = f"agentco-tui needs {LEAST_WIDTH}x{LEAST_HEIGHT}; this terminal is "
             words += f"{width}x{height}. Make it larger to continue."
-            self.call_after_refresh(self._small.show, [Paragraph(plain(words), Tone.WARNING)])
+            self.call_after_refresh(self._small.show, [Paragraph(mark_safe(words), Tone.WARNING)])
         elif was_small:
             self.call_after_refresh(self.focus_again)
 

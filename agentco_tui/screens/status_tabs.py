@@ -20,9 +20,7 @@ from agentco_tui.live.feeds import FeedName
 from agentco_tui.model import Task, TaskState
 from agentco_tui.model import format as fmt
 from agentco_tui.screens.list_rows import MANY
-
-# plain: our own words as SafeText; safe: cleans a foreign text.
-from agentco_tui.text import SafeText, plain, safe, signs
+from agentco_tui.text import SafeText, clean_line, mark_safe, signs
 from agentco_tui.widgets.tones import Cell, Pressable, Tone
 from agentco_tui.workspace.workspace import Workspace
 
@@ -97,7 +95,7 @@ class StatusTabs:
         if is_old or freshness.awaited or is_too_long:
             return dict.fromkeys(numbers, signs.missing)
         more = "" if tasks.listing.whole else "+"
-        return {word: plain(f"{fmt.count(number)}{more}") for word, number in numbers.items()}
+        return {word: mark_safe(f"{fmt.count(number)}{more}") for word, number in numbers.items()}
 
     def _waiting_count(self) -> SafeText:
         workspace = self._workspace
@@ -149,14 +147,14 @@ class StatusTabs:
         cells: list[Cell] = []
         for status, count in counts.items():
             is_shown = status == self.shown
-            name = safe(status, 30)[: None if is_shown else longest]
+            name = clean_line(status, 30)[: None if is_shown else longest]
             part = f"{filtered} of " if is_shown and filtered is not None else ""
             key = f"{keys.get(status, ' ')} " if self.awaits_key else ""
-            cursor = signs.cursor if is_shown else plain(" ")
+            cursor = signs.cursor if is_shown else mark_safe(" ")
             tone = Tone.STRONG if is_shown else Tone.DIM
             cells += [
                 Pressable(cursor, Tone.ACCENT, key=status),
-                Pressable(plain(key), Tone.ACCENT, key=status),
-                Pressable(plain(f"{name} {part}{count} "), tone, key=status),
+                Pressable(mark_safe(key), Tone.ACCENT, key=status),
+                Pressable(mark_safe(f"{name} {part}{count} "), tone, key=status),
             ]
         return cells

@@ -24,9 +24,7 @@ from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import is_open
 from agentco_tui.live.store import Store
 from agentco_tui.model import Agent, Alert, Company, Task
-
-# plain: our own words as SafeText; safe: cleans a foreign text.
-from agentco_tui.text import SafeText, joined, plain, safe, signs
+from agentco_tui.text import SafeText, clean_line, joined, mark_safe, signs
 from agentco_tui.workspace.workspace import Workspace
 
 MOST: Final = 100
@@ -84,7 +82,7 @@ def statuses(store: Store) -> list[str]:
 
 
 def status_target(status: str) -> Target:
-    return Target("status", safe(f"tasks {status}"), f"tasks {status}")
+    return Target("status", clean_line(f"tasks {status}"), f"tasks {status}")
 
 
 def targets(workspace: Workspace, place: Place) -> Iterator[Target]:
@@ -95,22 +93,22 @@ def targets(workspace: Workspace, place: Place) -> Iterator[Target]:
     store = workspace.store
     for command in _commands_of(workspace, place):
         kind = "screen" if command.id.startswith("screen.") else "command"
-        yield Target(kind, plain(command.label), command.id, command)
+        yield Target(kind, mark_safe(command.label), command.id, command)
     for status in statuses(store):
         yield status_target(status)
     for view in workspace.settings.views:
-        yield Target("view", safe(f"view {view.name}"), view.tab)
+        yield Target("view", clean_line(f"view {view.name}"), view.tab)
     for theme in (*THEMES, *workspace.settings.themes):
-        yield Target("theme", safe(f"theme {theme}"), theme)
+        yield Target("theme", clean_line(f"theme {theme}"), theme)
     for profile in workspace.settings.profiles:
-        yield Target("profile", safe(profile, 60), f"profile {profile}")
+        yield Target("profile", clean_line(profile, 60), f"profile {profile}")
     if workspace.settings.profiles:
-        yield Target("profile", plain("all profiles"), "profile ")
-    yield Target("company", plain("all"), "")
+        yield Target("profile", mark_safe("all profiles"), "profile ")
+    yield Target("company", mark_safe("all"), "")
     for company in store.companies:
-        yield Target("company", company.name or safe(company.id), company.id, company)
+        yield Target("company", company.name or clean_line(company.id), company.id, company)
     for agent in store.agents:
-        yield Target("agent", agent.name or safe(agent.id), agent.id, agent)
+        yield Target("agent", agent.name or clean_line(agent.id), agent.id, agent)
     for alert in workspace.needs.of_scope(filter(is_open, store.alerts)):
         yield Target("alert", alert.text, alert.id, alert)
     for task in store.pending:
@@ -235,7 +233,7 @@ def not_found_text(words: str, among: Iterable[Target]) -> SafeText:
     names = {text.casefold(): name for text, name in islice(spellings(among), FEW)}
     similar = get_close_matches(words.strip().casefold(), names, 1)
     hint = f": did you mean {names[similar[0]]}?" if similar else ""
-    return plain(f"nothing here is called {safe(words.strip(), 40)}{hint}")
+    return mark_safe(f"nothing here is called {clean_line(words.strip(), 40)}{hint}")
 
 
 def description(target: Target, workspace: Workspace, denied: Mapping[str, str]) -> SafeText:
@@ -248,8 +246,8 @@ def description(target: Target, workspace: Workspace, denied: Mapping[str, str])
     match record:
         case Command():
             if record.id in denied:
-                return plain(f"not now: {denied[record.id]}")
-            return plain(record.tooltip)
+                return mark_safe(f"not now: {denied[record.id]}")
+            return mark_safe(record.tooltip)
         case Task():
             parts: list[SafeText] = []
             if record.agent:
@@ -266,14 +264,14 @@ def description(target: Target, workspace: Workspace, denied: Mapping[str, str])
                 return names.company(company)
     if target.kind == "profile":
         return _description_of_profile(target, workspace)
-    return plain("" if target.id else "show all companies")
+    return mark_safe("" if target.id else "show all companies")
 
 
 def _description_of_profile(target: Target, workspace: Workspace) -> SafeText:
     if target.id == "profile ":
-        return plain("what needs you on all platforms")
+        return mark_safe("what needs you on all platforms")
     is_current = target.id == f"profile {workspace.settings.profile}"
-    return plain("restart it" if is_current else "switch to this platform")
+    return mark_safe("restart it" if is_current else "switch to this platform")
 
 
 def completion(typed: str, among: Iterable[Target]) -> str | None:

@@ -19,7 +19,7 @@ from agentco_tui.model import Task
 from agentco_tui.model import format as fmt
 from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES, CellContext
-from agentco_tui.text import SafeText, safe
+from agentco_tui.text import SafeText, clean_line
 from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.tones import Cell, Tone
 
@@ -110,7 +110,7 @@ def task_columns(context: CellContext, *, statuses: bool) -> list[Column[Task]]:
             priority=5, uses_clock=True, changes_at=lambda _: inf, sort_group=trust_group),
         cells.money_column("cost", "COST", (8, 8), lambda task: task.cost, shown_by_default=False),
         *cells.filter_only_columns(
-            id=lambda task: safe(task.sent_id),
+            id=lambda task: clean_line(task.sent_id),
             description=lambda task: task.description,
             role=role),
     ]

@@ -15,9 +15,7 @@ from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.model import Task
 from agentco_tui.screens.key_app import ListTable
 from agentco_tui.screens.status_tabs import ALL, StatusTabs
-
-# plain: our own words as SafeText, a text that is clean for a terminal.
-from agentco_tui.text import SafeText, plain
+from agentco_tui.text import SafeText, mark_safe
 from agentco_tui.workspace.workspace import Workspace
 
 
@@ -85,7 +83,7 @@ class TaskMarks:
             if row_id not in table.viewport.marks:
                 reasons[row_id] = self._why_not_in_list(task, tabs)
             elif row_id not in shown:
-                reasons[row_id] = plain("marked, but hidden by the filter")
+                reasons[row_id] = mark_safe("marked, but hidden by the filter")
             else:
                 reasons[row_id] = None
         return reasons
@@ -94,11 +92,11 @@ class TaskMarks:
         workspace = self._workspace
         if workspace.scope.includes(task):
             status = "all statuses" if tabs.shown == ALL else tabs.shown
-            return plain(f"marked, but hidden: the list shows {status}")
+            return mark_safe(f"marked, but hidden: the list shows {status}")
         company = workspace.names.company_of(task)
         whose = f"of {workspace.names.company(company)}" if company else "its company is not known"
         scope = workspace.names.scope(workspace.poller.query.company)
-        return plain(f"marked, but hidden: {whose}, and {scope} is shown")
+        return mark_safe(f"marked, but hidden: {whose}, and {scope} is shown")
 
     def lost(self, table: ListTable[Task], *, is_changing_scope: bool) -> dict[str, Task]:
         """Return the marked tasks that certainly do not wait any more.

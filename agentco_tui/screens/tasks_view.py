@@ -34,9 +34,7 @@ from agentco_tui.screens.status_tabs import ALL, PENDING, StatusTabs
 from agentco_tui.screens.task_columns import task_columns
 from agentco_tui.screens.task_lines import TaskLines
 from agentco_tui.screens.task_marks import TaskMarks
-
-# plain: our own words as SafeText; safe: cleans a foreign text.
-from agentco_tui.text import SafeText, plain, safe, signs
+from agentco_tui.text import SafeText, clean_line, mark_safe, signs
 from agentco_tui.widgets.status_line import GAP, StatusLine
 from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.tones import Cell, Tone, total_width
@@ -96,11 +94,11 @@ class TasksView(TaskLines[Task]):
         status = self.tabs.shown
         if status == PENDING:
             return super().nothing()
-        words = "no tasks" if status == ALL else f"no task with status {safe(status, 40)}"
+        words = "no tasks" if status == ALL else f"no task with status {clean_line(status, 40)}"
         none_here = workspace.scope.nothing(words)
         if workspace.store.freshness[FeedName.PENDING].answered_at is None:
             return none_here
-        return plain(f"{none_here}; {fmt.count(workspace.needs.queue.count)} wait")
+        return mark_safe(f"{none_here}; {fmt.count(workspace.needs.queue.count)} wait")
 
     def error(self) -> SafeText | None:
         """Also report a status that no task has and that is not one of the usual ones."""
@@ -121,7 +119,7 @@ class TasksView(TaskLines[Task]):
         sort_order = [cell for cell in right if cell.tone is Tone.DIM]
         right = [cell for cell in right if cell.tone is not Tone.DIM]
         if self.marks:
-            words = plain(f"{signs.mark} {len(self.marks)} marked  ")
+            words = mark_safe(f"{signs.mark} {len(self.marks)} marked  ")
             right.insert(0, Cell(words, Tone.ACCENT))
         filtered = fmt.count(len(self.table.model.shown)) if self.filter_text else None
         counts = self.tabs.counts()
@@ -351,4 +349,4 @@ class TasksView(TaskLines[Task]):
             notes.append(f"the marked task, not the one under the cursor ({under_cursor.title})")
         if why_hidden:
             notes.append(why_hidden)
-        self.frame.dialogs.approve(task, plain("; ".join(notes)) if notes else None)
+        self.frame.dialogs.approve(task, mark_safe("; ".join(notes)) if notes else None)

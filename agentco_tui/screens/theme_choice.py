@@ -16,9 +16,7 @@ from textual.app import App
 
 from agentco_tui.config import Settings
 from agentco_tui.system.state_folder import Remembered
-
-# plain: our own words as SafeText; safe: cleans a foreign text.
-from agentco_tui.text import SafeText, plain, safe
+from agentco_tui.text import SafeText, clean_line, mark_safe
 from agentco_tui.widgets import themes
 
 
@@ -81,4 +79,4 @@ def _chosen(settings: Settings, remembered: Remembered) -> str | None:
 def unreadable_words(name: str) -> SafeText:
     """A notice that a theme in use can't be read."""
     words = "its file is missing or wrong (agentco-tui config check says what is wrong)"
-    return plain(f"the theme {safe(name, 40)} cannot be read: {words}")
+    return mark_safe(f"the theme {clean_line(name, 40)} cannot be read: {words}")

@@ -26,9 +26,7 @@ from agentco_tui.model.period import HOUR, period_of
 from agentco_tui.screens import cells
 from agentco_tui.screens.detail_pane import field
 from agentco_tui.screens.list_view import ListView
-
-# plain: our own words as SafeText, a text that is clean for a terminal.
-from agentco_tui.text import SafeText, cell_width, plain, signs
+from agentco_tui.text import SafeText, cell_width, mark_safe, signs
 from agentco_tui.widgets.graph import Graph, sparkline
 from agentco_tui.widgets.table.layout import Column, R
 from agentco_tui.widgets.text_pane import CellLine, PaneItem
@@ -48,7 +46,7 @@ UNOBSERVED_ALLOWED = 600.0
 def spark_cell(day: Day, width: int = SPARK) -> Cell:
     """Return a spark graph of a day in at most `width` cells; an empty cell if all is unknown."""
     if all(figure is None for figure in day):
-        return Cell(plain(""), Tone.DIM)
+        return Cell(mark_safe(""), Tone.DIM)
     return Cell(sparkline(day, min(width, HOURS)), Tone.DIM)
 
 
@@ -108,18 +106,18 @@ class Trend(msgspec.Struct, frozen=True):
             if unobserved > UNOBSERVED_ALLOWED:
                 span = f"in the {fmt.duration(self.seconds)} observed"
         if not self.sums:
-            return plain(f"{least} to {most} {span}")
+            return mark_safe(f"{least} to {most} {span}")
         total = self.figure(sum(self.known))
-        return plain(f"{total}{self.noun} {span}, peak {most} an hour")
+        return mark_safe(f"{total}{self.noun} {span}, peak {most} an hour")
 
     def items(self, name: str = "") -> list[PaneItem]:
         """Return a line with the name, the spark graph and the summary; none if all is unknown."""
         if not self:
             return []
         line = (
-            Cell(plain(f"{name} "), Tone.ACCENT),
+            Cell(mark_safe(f"{name} "), Tone.ACCENT),
             Cell(sparkline(self.day, HOURS)),
-            Cell(plain(f"  {self.summary}"), Tone.DIM),
+            Cell(mark_safe(f"  {self.summary}"), Tone.DIM),
         )
         return [CellLine(line)]
 
@@ -127,8 +125,8 @@ class Trend(msgspec.Struct, frozen=True):
         return Graph(
             past=self.day,
             format_value=self.figure,
-            start_label=plain(f"{HOURS} h ago"),
-            end_label=plain("now"),
+            start_label=mark_safe(f"{HOURS} h ago"),
+            end_label=mark_safe("now"),
             tone=Tone.DIM,
             height=height,
         )
@@ -158,14 +156,14 @@ def forecast_words(budget: Budget, workspace: Workspace, room: int) -> SafeText:
     own_words = own_forecast(budget, workspace.outlook, now)
     if own_words is None:
         if budget.forecast is None:
-            return plain("")
+            return mark_safe("")
         # Without the mark for figures calculated here: the detail names it as the platform's.
-        return plain(f"forecast {fmt.money(budget.forecast)}")
+        return mark_safe(f"forecast {fmt.money(budget.forecast)}")
     all_words = consequence(budget, workspace.outlook, now) or own_words
     for words in (all_words, own_words):
         if cell_width(words) <= room:
             return words
-    return plain(own_words.replace(f" of {fmt.money(budget.limit)}", ""))
+    return mark_safe(own_words.replace(f" of {fmt.money(budget.limit)}", ""))
 
 
 def sum_of_days(days: Iterable[Day]) -> Day:

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from agentco_tui.text import safe
+from agentco_tui.text import clean_line
 
 
 class AtomicWriteError(Exception):
@@ -71,4 +71,4 @@ def _checked_target(path: Path, *, replace: bool) -> Path:
 
 
 def _name(path: Path) -> str:
-    return safe(str(path), 200)
+    return clean_line(str(path), 200)

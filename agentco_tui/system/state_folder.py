@@ -20,7 +20,7 @@ import msgspec
 from platformdirs import user_state_path
 
 from agentco_tui.system.atomic_write import AtomicWriteError, atomic_write
-from agentco_tui.text import SafeText, safe
+from agentco_tui.text import SafeText, clean_line
 
 log = logging.getLogger(__name__)
 
@@ -67,7 +67,7 @@ def why_not_writable(folder: Path) -> SafeText | None:
             file.flush()
             os.fsync(file.fileno())
     except OSError as error:
-        return safe(error.strerror or type(error).__name__, 120)
+        return clean_line(error.strerror or type(error).__name__, 120)
     return None
 
 

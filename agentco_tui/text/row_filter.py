@@ -30,7 +30,7 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from agentco_tui.text import SafeText, safe
+from agentco_tui.text import SafeText, clean_line
 from agentco_tui.text.patterns import lazy_pattern
 
 
@@ -261,7 +261,7 @@ def _unknown_column(name: str, operator_sign: str, columns: Sequence[FilterColum
     advice = f"there are {', '.join(column.key for column in columns)}."
     for similar_name in get_close_matches(name.casefold(), list(key_by_name), n=1, cutoff=0.5):
         advice = f"did you mean {key_by_name[similar_name]}{operator_sign}?"
-    return safe(f"no column {name}: {advice} To look for the text itself, put it in quotes")
+    return clean_line(f"no column {name}: {advice} To look for the text itself, put it in quotes")
 
 
 def _contains(operand: str) -> OperandTest:
@@ -282,12 +282,14 @@ def _column_test(operator_sign: str, operand: str, column: FilterColumn) -> Oper
         if operator_sign == "=":
             return OperandTest(True, lambda text: text == operand)
         if column.rank is not None:
-            return safe(f"{column.key} needs a rank, like {column.key}{operator_sign}critical")
-        return safe(f"{column.key} is text: use {column.key}:{operand}")
+            return clean_line(
+                f"{column.key} needs a rank, like {column.key}{operator_sign}critical"
+            )
+        return clean_line(f"{column.key} is text: use {column.key}:{operand}")
     units = _UNITS[column.kind]
     number = _NUMBER.fullmatch(operand)
     if number is None or number["unit"] not in units.factors:
-        return safe(f"{column.key} needs {units.example.format(column.key)}")
+        return clean_line(f"{column.key} needs {units.example.format(column.key)}")
     factor = units.factors[number["unit"]]
     amount = float(number["minus"] + number["number"].replace(",", ""))
     bound = amount * factor

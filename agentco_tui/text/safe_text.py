@@ -1,15 +1,15 @@
 """Makes untrusted text safe to show in a terminal.
 
 The platform is the remote service that the program shows. AI agents write the texts that it sends,
-so each is hostile until it has passed `safe` (one line) or `safe_block` (several lines). These
-return `SafeText`, the only type of text that records and widgets accept, so that the type checker
-finds a text that was not cleaned. `plain` makes SafeText of the program's own words, and `joined`
-of several pieces of SafeText.
+so each is hostile until it has passed `clean_line` (one line) or `clean_block` (several lines).
+These return `SafeText`, the only type of text that records and widgets accept, so that the type
+checker finds a text that was not cleaned. `mark_safe` makes SafeText of the program's own words,
+and `joined` of several pieces of SafeText.
 
 How characters are shown:
 
 - unchanged: those in cells.txt (`SHOWN_CHARACTERS`), whose width is the same in all terminals;
-- newline and tab: their signs (`safe`), a break and four spaces (`safe_block`);
+- newline and tab: their signs (`clean_line`), a break and four spaces (`clean_block`);
 - C0 controls and DEL: their pictures (␛ ␇ ␡); C1 controls, surrogates, private, unassigned and
   non-characters: U+FFFD each;
 - blanks of any width, the braille blank too: a plain space; regional indicators (the letters of
@@ -100,7 +100,7 @@ _ASCII_FOR: Final[dict[str, str]] = {
 }
 """Texts in ASCII for characters that Unicode does not decompose."""
 _NOTICE_CELLS: Final = 40
-"""Cells that `safe_block` reserves for its notice about what it left out."""
+"""Cells that `clean_block` reserves for its notice about what it left out."""
 
 
 class _CharacterTable(dict[int, str]):
@@ -172,9 +172,10 @@ def _clean_line(text: str) -> str:
 
 
 def count_hidden(text: str) -> int:
-    """Return how many characters of `text` are hidden or misleading, so that `safe` replaces them.
+    """Return how many characters of `text` are hidden or misleading.
 
-    Blanks, line ends and characters that only change how an emoji looks are not counted.
+    These are the characters that `clean_line` replaces, but for blanks, line ends and
+    characters that only change how an emoji looks.
     """
     if _is_plain(text):
         return 0
@@ -189,7 +190,7 @@ def _is_plain(text: str) -> bool:
     return text.isascii() and text.isprintable()
 
 
-def safe(value: object, max_cells: int = 400) -> SafeText:
+def clean_line(value: object, max_cells: int = 400) -> SafeText:
     """Return any value as one safe line of at most `max_cells` cells; a longer one ends in `…`.
 
     None becomes the sign for a missing value, numbers and containers a compact text, any other
@@ -213,10 +214,10 @@ def safe(value: object, max_cells: int = 400) -> SafeText:
 
 def is_blank(text: str) -> bool:
     """Return whether a text consists of blanks and invisible characters only."""
-    return not safe(text.strip()).strip(" \ufffd")
+    return not clean_line(text.strip()).strip(" \ufffd")
 
 
-def safe_block(value: object, max_cells: int = 20_000, max_lines: int = 2_000) -> SafeText:
+def clean_block(value: object, max_cells: int = 20_000, max_lines: int = 2_000) -> SafeText:
     """Return any value as safe lines, separated by "\\n".
 
     They are at most `max_lines` lines and `max_cells` cells in all. If something was left out, the
@@ -248,7 +249,7 @@ def safe_block(value: object, max_cells: int = 20_000, max_lines: int = 2_000) -
             break
     left_out = max(1, unread + len(text) - len("\n".join(shown_lines)))
     plural = "" if left_out == 1 else "s"
-    notice = plain(f"{signs.ellipsis} {left_out:,} more character{plural}")
+    notice = mark_safe(f"{signs.ellipsis} {left_out:,} more character{plural}")
     return SafeText("\n".join([*shown_lines, clip(notice, max_cells)]))
 
 
@@ -316,7 +317,7 @@ def _parts(value: object, limit: int, depth: int) -> Iterable[str]:
 
 
 def escaped(value: object, max_cells: int = 4_000) -> SafeText:
-    """Return one line in which characters that `safe` would replace are escaped: \\x1b, \\u202e.
+    """Return one line with escapes (\\x1b, \\u202e) for the characters that `clean_line` replaces.
 
     For the detail pane, where the user examines what was really sent. Backslashes are doubled, so
     that a text cannot imitate an escape. Combining marks are escaped too.
@@ -341,7 +342,7 @@ def _escape(match: re.Match[str]) -> str:
     return ascii(match[0])[1:-1]
 
 
-def plain(text: str) -> SafeText:
+def mark_safe(text: str) -> SafeText:
     """Return the program's own words, or safe text put together, as SafeText.
 
     Nothing is cleaned: an assertion fails for text that is not safe. In ASCII mode the text is
@@ -357,7 +358,7 @@ def plain(text: str) -> SafeText:
 
 def joined(parts: Iterable[SafeText], separator: str = " ") -> SafeText:
     """Return safe texts joined by a separator of the program's own; empty texts are left out."""
-    return SafeText(plain(separator).join(filter(None, parts)))
+    return SafeText(mark_safe(separator).join(filter(None, parts)))
 
 
 def clipboard_text(text: str) -> str:

@@ -3,7 +3,7 @@
 A cell is one character position of the terminal: most characters take one, CJK characters and emoji
 two ("wide"), combining marks none. The table cells.txt lists the characters that may be shown, by
 their width; on these Textual, wcwidth and all tested terminals agree. So everything here takes
-`SafeText`: text that `safe` or `safe_block` has reduced to those characters (and newlines).
+`SafeText`: text that `clean_line` or `clean_block` has reduced to those characters (and newlines).
 `OWN_CHARACTERS` are those of the program's own texts, all one cell wide; `signs` are its symbols.
 """
 

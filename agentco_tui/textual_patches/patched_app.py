@@ -23,7 +23,7 @@ from textual.timer import Timer, TimerCallback
 
 from agentco_tui.keys.key_arrivals import KeyArrivals
 from agentco_tui.system.child_process import CommandError
-from agentco_tui.text import safe
+from agentco_tui.text import clean_line
 from agentco_tui.textual_patches.registry import ENDING, KEY_QUEUE, LATE_TIMERS
 
 Typed = events.Key | events.Paste
@@ -98,13 +98,13 @@ class PatchedApp(App[None]):
         """
         driver: Any = self._driver
         if not hasattr(driver, "terminal"):
-            self.notify(safe(f"{name} needs a terminal"), markup=False, severity="warning")
+            self.notify(clean_line(f"{name} needs a terminal"), markup=False, severity="warning")
             return
         driver.suspend_application_mode()
         try:
             driver.terminal.run_in_foreground(command, env)
         except CommandError as error:
-            self.notify(safe(f"{name} {error}"), markup=False, severity="warning", timeout=8)
+            self.notify(clean_line(f"{name} {error}"), markup=False, severity="warning", timeout=8)
         finally:
             driver.resume_application_mode()
 

@@ -6,7 +6,7 @@ character of its own. The characters alone distinguish past, forecast and limit,
 without colour; `signs` has them, in Unicode or ASCII, whichever the terminal shows.
 
 A `Cell` is a text in a `Tone`, from which the theme makes a colour. `SafeText` is text without
-control characters; `plain` declares a text of our own to be such, and `fit` pads or cuts it.
+control characters, and `fit` pads or cuts it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from math import isfinite
 
 import msgspec
 
-from agentco_tui.text import SafeText, cell_width, fit, plain, signs
+from agentco_tui.text import SafeText, cell_width, fit, mark_safe, signs
 from agentco_tui.widgets.tones import Cell, Tone
 
 Values = Sequence[float | None] | Sequence[float]
@@ -64,7 +64,7 @@ def sparkline(values: Values, width: int) -> SafeText:
             characters.append(" ")
         else:
             characters.append(signs.heights[_level(value, highest, max_level)])
-    return plain("".join(characters))
+    return mark_safe("".join(characters))
 
 
 def _level(value: float, highest: float, max_level: int) -> int:
@@ -117,7 +117,7 @@ class Graph(msgspec.Struct, frozen=True, kw_only=True):
         lines: list[tuple[Cell, ...]] = []
         for row in reversed(range(self.height)):
             empty = signs.bar_empty if row == limit_row else " "
-            label = fit(labels.get(row, plain("")), margin, "right")
+            label = fit(labels.get(row, mark_safe("")), margin, "right")
             past_characters = [
                 _character(level - row * levels_of_row, empty, is_lowest_row=row == 0)
                 for level in levels
@@ -125,13 +125,13 @@ class Graph(msgspec.Struct, frozen=True, kw_only=True):
             forecast_characters = [signs.spread if row in rows else empty for rows in forecast_rows]
             lines.append(
                 (
-                    Cell(plain(f"{label} {signs.vertical}"), Tone.DIM),
-                    Cell(plain("".join(past_characters)), self.tone),
-                    Cell(plain("".join(forecast_characters)), Tone.DIM),
+                    Cell(mark_safe(f"{label} {signs.vertical}"), Tone.DIM),
+                    Cell(mark_safe("".join(past_characters)), self.tone),
+                    Cell(mark_safe("".join(forecast_characters)), Tone.DIM),
                 )
             )
         axis = Cell(self._time_axis(plot_width, past_width), Tone.DIM)
-        lines.append((Cell(plain(" " * (margin + 2))), axis))
+        lines.append((Cell(mark_safe(" " * (margin + 2))), axis))
         return lines
 
     def _highest(self) -> float:
@@ -160,8 +160,8 @@ class Graph(msgspec.Struct, frozen=True, kw_only=True):
         """Return the labels of the scale by row; the lowest row is 0."""
         labels = {self._row(highest, highest): self.format_value(highest)}
         if limit_row is not None and self.limit is not None:
-            labels[limit_row] = plain(f"limit {self.format_value(self.limit)}")
-        labels[0] = plain("0")
+            labels[limit_row] = mark_safe(f"limit {self.format_value(self.limit)}")
+        labels[0] = mark_safe("0")
         return labels
 
     def _row(self, value: float, highest: float) -> int:
@@ -191,11 +191,11 @@ class Graph(msgspec.Struct, frozen=True, kw_only=True):
         labels = [self.start_label]
         if self.passed < 1:
             now_at = max(cell_width(self.start_label) + 1, past_width - 1)
-            labels.insert(0, plain(f"{fit(self.start_label, now_at)}{signs.up} now"))
+            labels.insert(0, mark_safe(f"{fit(self.start_label, now_at)}{signs.up} now"))
         for label in labels:
             blanks = width - cell_width(label) - cell_width(self.end_label)
             if blanks > 0:
-                return plain(f"{label}{' ' * blanks}{self.end_label}")
+                return mark_safe(f"{label}{' ' * blanks}{self.end_label}")
         return fit(self.start_label, width)
 
 

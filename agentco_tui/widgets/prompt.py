@@ -6,7 +6,7 @@ text, a hint behind it, choices that the handler offers, and the history of ente
 
 It is made of `StatusLine` (one line of cells), `TextPane` (several lines) and `Notice` (lines that
 are hidden while there are none). A `Cell` is a text in a `Tone`, for which the theme has a colour;
-`SafeText` is text without control characters, and `plain` declares a text of our own to be such.
+`SafeText` is text without control characters.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from textual.containers import Horizontal, Vertical
 from textual.suggester import Suggester
 from textual.widgets import Input
 
-from agentco_tui.text import SafeText, cell_width, plain
+from agentco_tui.text import SafeText, cell_width, mark_safe
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.text_pane import Notice, PaneItem, Paragraph, TextPane
 from agentco_tui.widgets.tones import Cell, Tone
 
 MAX_HISTORY = 50
 """Entered texts that are remembered for each sign."""
-_NO_TEXT = plain("")
+_NO_TEXT = mark_safe("")
 
 
 class PromptHandler(Protocol):
@@ -181,7 +181,7 @@ class Prompt(Vertical):
         self.steps_back = 0
         self.display = True
         self._choices.display = False
-        self._sign_line.show([Cell(plain(f" {sign} "), Tone.ACCENT)])
+        self._sign_line.show([Cell(mark_safe(f" {sign} "), Tone.ACCENT)])
         self.show_hint(hint)
         self.input.suggester = suggester
         with self.prevent(Input.Changed):

@@ -17,8 +17,7 @@ from textual.geometry import Region
 from textual.message import Message
 from textual.strip import Strip
 
-# plain: our own words as SafeText, a text that is clean for a terminal.
-from agentco_tui.text import cell_width, fit, plain
+from agentco_tui.text import cell_width, fit, mark_safe
 from agentco_tui.text.signs import OWN_CHARACTERS
 from agentco_tui.widgets.tones import Cell, Pressable, Tone, TonedWidget, total_width
 
@@ -131,7 +130,7 @@ def lay_out_line(left: Sequence[Cell], right: Sequence[Cell], width: int) -> tup
         cells.append(cell)
         room -= width_of_cell
     blank = " " * (width - total_width(cells) - total_width(kept_right))
-    return (*cells, Cell(plain(blank)), *kept_right)
+    return (*cells, Cell(mark_safe(blank)), *kept_right)
 
 
 def changed_columns(before: Sequence[Cell], after: Sequence[Cell]) -> tuple[int | None, int]:

@@ -6,8 +6,7 @@ columns that differ. Details, help and dialogs are such panes; `Notice` is a sho
 while it has nothing to say.
 
 A `Cell` is a text in a `Tone` (WARNING, DIM, ...), for which the theme has a colour. `SafeText` is
-text without control characters; `plain` declares a text of our own to be such, `fit` pads or cuts
-it to a width, and `wrap` breaks it.
+text without control characters. `fit` pads or cuts it to a width, and `wrap` breaks it.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from agentco_tui.text import Align, SafeText, cell_width, fit, plain, wrap
+from agentco_tui.text import Align, SafeText, cell_width, fit, mark_safe, wrap
 from agentco_tui.widgets.graph import Graph
 from agentco_tui.widgets.status_line import changed_columns, lay_out_line
 from agentco_tui.widgets.tones import Cell, Pressable, Tone, TonedWidget
@@ -110,7 +109,7 @@ def break_into_lines(items: Iterable[PaneItem], width: int) -> list[LineCells]:
             case FieldLine():
                 lines += _field_lines(item, width)
             case Paragraph(text, tone, indent):
-                margin = Cell(plain(" " * indent))
+                margin = Cell(mark_safe(" " * indent))
                 wrapped = wrap(text, max(1, width - indent))
                 lines.extend((margin, Cell(line, tone)) for line in wrapped)
             case CellLine(left, right):
@@ -126,8 +125,8 @@ def break_into_lines(items: Iterable[PaneItem], width: int) -> list[LineCells]:
 
 def _field_lines(field: FieldLine, width: int) -> list[LineCells]:
     label_width = min(field.label_width, width // 2)
-    margin = Cell(plain(" " * label_width))
-    values = wrap(field.value, max(1, width - label_width)) or [plain("")]
+    margin = Cell(mark_safe(" " * label_width))
+    values = wrap(field.value, max(1, width - label_width)) or [mark_safe("")]
     if cell_width(field.label) >= label_width:
         # A label that is too long for its column is not cut, but has lines of its own.
         labels = [(Cell(line, Tone.DIM),) for line in wrap(field.label, width)]
@@ -138,7 +137,7 @@ def _field_lines(field: FieldLine, width: int) -> list[LineCells]:
     else:
         value = Cell(values[0], field.tone)
     rest = [(margin, Cell(line, field.tone)) for line in values[1:]]
-    return [(label, Cell(plain(" ")), value), *rest]
+    return [(label, Cell(mark_safe(" ")), value), *rest]
 
 
 class TextPane(ScrollView, TonedWidget, can_focus=True):
@@ -266,7 +265,7 @@ class TextPane(ScrollView, TonedWidget, can_focus=True):
         base = self.style_of(None)
         if index >= len(self.lines):
             return Strip.blank(width, base)
-        segments = [*self.segments(index), Segment(plain(""), base)]
+        segments = [*self.segments(index), Segment(mark_safe(""), base)]
         if index == 0 and self.link:
             segments = [*Segment.apply_style(segments, post_style=Style(link=self.link))]
         return Strip(segments).adjust_cell_length(width, base)

@@ -1,6 +1,6 @@
 """Tones and cells: texts with a meaning, for which the theme chooses the colour in one place.
 
-The type `SafeText` is text without control characters; `plain` declares a text of our own to be
+The type `SafeText` is text without control characters; `mark_safe` declares a text of our own to be
 such. `signs` has the characters that are drawn, in Unicode or ASCII, whichever the terminal shows.
 
 All widgets of this package draw `Cell`s, a text with a `Tone` such as WARNING or DIM, and get the
@@ -21,7 +21,7 @@ from rich.style import Style
 from textual.color import Color
 from textual.widget import Widget
 
-from agentco_tui.text import SafeText, cell_width, plain, signs
+from agentco_tui.text import SafeText, cell_width, mark_safe, signs
 from agentco_tui.text.memoized import memoized
 from agentco_tui.textual_patches.compositor import nearest_color
 
@@ -191,7 +191,7 @@ def share_bar(
     """
     room = max(0, width - 1)
     if share is None or not room:
-        return plain(" " * max(0, width))
+        return mark_safe(" " * max(0, width))
     steps = len(signs.bar_parts) + 1  # in one column
     filled_steps = int(max(Decimal(0), min(Decimal(1), share)) * room * steps)
     if share > 0:
@@ -207,7 +207,7 @@ def share_bar(
     characters = [*filled, *empty * (room - len(filled)), end]
     if passed is not None:
         characters[min(room - 1, int(passed * room))] = signs.vertical
-    return plain("".join(characters))
+    return mark_safe("".join(characters))
 
 
 def contrast_ratio(one: Color, other: Color) -> float:

@@ -19,9 +19,7 @@ from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.live.names import Names, records_named
 from agentco_tui.live.store import Store
 from agentco_tui.model import Agent, Budget, Record, Task
-
-# plain: our own words as SafeText; safe: cleans a foreign text.
-from agentco_tui.text import SafeText, plain, safe
+from agentco_tui.text import SafeText, clean_line, mark_safe
 
 
 class CompanyScope:
@@ -82,7 +80,7 @@ class CompanyScope:
         if company is None or self.phase() is not Phase.FAILED:
             return None
         settings = self._settings()
-        shown = safe(company, 60)
+        shown = clean_line(company, 60)
         matches = len(records_named(company, self._store.companies))
         if matches:
             words = f"{matches} companies have the name {shown}: say which by its id"
@@ -95,7 +93,7 @@ class CompanyScope:
         key = shown_key("company.unscope", settings.keys)  # "0", or as the user has bound it
         if key:
             words += f"; {key} shows all companies"
-        return plain(words)
+        return mark_safe(words)
 
     def nothing(self, words: str) -> SafeText:
         """Return `words`, which say that a list is empty, with the name of the company in scope.
@@ -104,12 +102,12 @@ class CompanyScope:
         """
         company = self._company()
         if company is None:
-            return plain(words)
+            return mark_safe(words)
         phase = self.phase()
         if phase is Phase.FAILED:
-            return plain("there is no such company")
+            return mark_safe("there is no such company")
         doubt = "" if phase is Phase.LIVE else ", if there is such a company"
-        return plain(f"{words} in {self._names.scope(company)}{doubt}")
+        return mark_safe(f"{words} in {self._names.scope(company)}{doubt}")
 
     def title_with_company(self, title: SafeText, record: Record | None) -> SafeText:
         """Return the title of a record, followed by its company if several companies are shown."""
@@ -119,4 +117,4 @@ class CompanyScope:
         company = self._names.company_of(record)
         if not company:
             return title
-        return plain(f"{title} ({self._names.company(company)})")
+        return mark_safe(f"{title} ({self._names.company(company)})")

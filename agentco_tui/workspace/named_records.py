@@ -21,7 +21,7 @@ from agentco_tui.live.fetch import fetch, of_all_companies
 from agentco_tui.live.names import records_named
 from agentco_tui.live.store import Store
 from agentco_tui.model import Agent, Company, Listing
-from agentco_tui.text import safe
+from agentco_tui.text import clean_line
 
 if TYPE_CHECKING:
     from agentco_tui.api.client import Client
@@ -101,13 +101,15 @@ async def record_of(
         # The words are no id that the platform knows, or not even a possible one (NotSent).
         with suppress(NotFound, Invalid, NotSent):
             return await read_one(words)
-    shown = safe(words, 60)
+    shown = clean_line(words, 60)
     if matches:
-        ids = ", ".join(dict.fromkeys(safe(each.sent_id, 60) for each in matches[:_IDS_NAMED]))
+        ids = ", ".join(
+            dict.fromkeys(clean_line(each.sent_id, 60) for each in matches[:_IDS_NAMED])
+        )
         text = f"{len(matches)} have the name {shown}: say which by its id ({ids})"
     else:
         text = f"no {kind} has the name or id {shown}"
-        names = [record.name or safe(record.id) for record in listing.records]
+        names = [record.name or clean_line(record.id) for record in listing.records]
         if names:
             text += f"; the nearest is {nearest(words, names)}"
     raise SettingsError([Problem(text=text, setting=setting)])

@@ -11,9 +11,7 @@ from typing import Final
 from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError, Unwritable
 from agentco_tui.model import Task, Trace
-
-# plain: our own words as SafeText, a text that is clean for a terminal.
-from agentco_tui.text import plain
+from agentco_tui.text import mark_safe
 
 MOST_KEPT: Final = 20
 """Traces that are kept; of more, the one that was read first is dropped."""
@@ -40,7 +38,7 @@ class TraceCache:
         if task.shared_id:
             words = f"{task.sharers} tasks with this id: whose trace it would be is not known"
             # The error of every request that was refused here because an id is ambiguous.
-            return Unwritable(plain(words))
+            return Unwritable(mark_safe(words))
         try:
             trace: Trace | ApiError = await self._client.task_trace(task.id)
         except ApiError as error:

@@ -16,7 +16,7 @@ from agentco_tui.actions.outcome import KnownBy, Outcome, OutcomeKind, Step, Ver
 from agentco_tui.actions.outcome_words import outcome_sentence
 from agentco_tui.actions.services import Permissions
 from agentco_tui.model import Task
-from agentco_tui.text import plain
+from agentco_tui.text import mark_safe
 from tests.actions.user import (
     User,
     journal_entries,
@@ -61,7 +61,7 @@ async def test_a_yes_is_confirmed_by_a_read(path: Path, user: User) -> None:
 async def test_what_a_poll_brings_meanwhile_is_not_approved(path: Path, user: User) -> None:
     task = (await user.pending())[0]
     store = user.store
-    newer = msgspec.structs.replace(task, title=plain("something else"), content=b"another")
+    newer = msgspec.structs.replace(task, title=mark_safe("something else"), content=b"another")
 
     class Meanwhile(Approval):
         def new_attempt(self, **about: Any) -> Attempt | Outcome:
@@ -112,7 +112,7 @@ async def test_a_403_marks_the_right_as_missing(platform: EmbeddedPlatform, path
 
 
 async def test_read_only_sends_nothing(platform: EmbeddedPlatform, path: Path) -> None:
-    rights = Permissions(read_only=plain("writing is off: --read-only"))
+    rights = Permissions(read_only=mark_safe("writing is off: --read-only"))
     async with open_services(platform, path, permissions=rights) as user:
         found, _ = await approved(user, (await user.pending())[0])
         assert found.kind is OutcomeKind.NOT_SENT
@@ -151,7 +151,7 @@ async def test_four_changes_are_told_and_of_more_how_many(
     platform: EmbeddedPlatform, path: Path, fields: int, more: str
 ) -> None:
     changes = {
-        name: plain(f"another {name}")
+        name: mark_safe(f"another {name}")
         for name in ("title", "status", "priority", "description", "decided_by")
     }
     async with open_services(platform, path) as user:

@@ -30,7 +30,7 @@ from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.store import Change
 from agentco_tui.model import Listing, Ref, Task
 from agentco_tui.model.format import stamp
-from agentco_tui.text import plain
+from agentco_tui.text import mark_safe
 from tests.actions.user import (
     QUICK,
     User,
@@ -242,7 +242,7 @@ async def test_what_is_left_behind_is_read_once(platform: EmbeddedPlatform, path
 async def test_a_changed_task_is_in_no_other_list(platform: EmbeddedPlatform, path: Path) -> None:
     async with open_services(platform, path, company="cmp_other") as user:
         task = (await user.pending())[0]
-        shown = replace(task, title=plain("harmless"))
+        shown = replace(task, title=mark_safe("harmless"))
         for listed in (shown, None):
             user.store.pending.replace(Listing(records=() if listed is None else (listed,)))
             found = await Approval(user.services, shown).run()
@@ -514,7 +514,7 @@ async def test_a_task_that_no_list_has_is_told(platform: EmbeddedPlatform, path:
         decisions.follow_attempts(user.services.journal.follow(user.services.origin).elsewhere)
         [known] = decisions.open
         assert (known.task.id, known.task.title, known.task.company) == ("tsk_1", "tsk_1", None)
-        assert known.task.agent == Ref(name=plain("Scout"))
+        assert known.task.agent == Ref(name=mark_safe("Scout"))
         ours = decisions.record_progress(known.task, known.step)
         assert (known.elsewhere, ours.elsewhere) == ("a1", None)
         assert decisions.record_progress(known.task, ours.step) is ours

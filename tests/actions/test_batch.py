@@ -29,7 +29,7 @@ from agentco_tui.live.feeds import Clock
 from agentco_tui.live.names import Names
 from agentco_tui.live.store import Store
 from agentco_tui.model import Moment, Money, Ref, Task, TaskState
-from agentco_tui.text import plain
+from agentco_tui.text import mark_safe
 from tests.actions.user import (
     QUICK,
     User,
@@ -214,7 +214,7 @@ async def test_what_cannot_be_sent_stops_a_set(user: User, off: bool) -> None:
     words = "3 in a row had no clear answer"
     if off:
         words = "writing is off"
-        user.services.permissions.off = plain(words)
+        user.services.permissions.off = mark_safe(words)
     else:
         user.platform.faults.add("tasks:status=503")
     batch = BatchApproval(user.services, tasks)
@@ -226,7 +226,7 @@ async def test_what_cannot_be_sent_stops_a_set(user: User, off: bool) -> None:
 
 async def test_a_changed_task_in_a_set_is_left_out(user: User) -> None:
     tasks = (await user.pending())[:6]
-    tasks[3] = replace(tasks[3], title=plain("harmless"))
+    tasks[3] = replace(tasks[3], title=mark_safe("harmless"))
     batch = BatchApproval(user.services, tasks)
     await batch.run()
     assert batch.results == {OutcomeKind.APPROVED_HERE: 5, OutcomeKind.CHANGED: 1}
@@ -258,11 +258,11 @@ def task(number: int, **more: object) -> Task:
     return Task(
         **{  # type: ignore[arg-type]
             "id": f"tsk_{number}",
-            "title": plain(f"Task {number}"),
-            "priority": plain("low"),
-            "agent": Ref(id="ag_1", name=plain("Scout")),
-            "company": Ref(id="cmp_1", name=plain("Acme")),
-            "status": plain("pending"),
+            "title": mark_safe(f"Task {number}"),
+            "priority": mark_safe("low"),
+            "agent": Ref(id="ag_1", name=mark_safe("Scout")),
+            "company": Ref(id="cmp_1", name=mark_safe("Acme")),
+            "status": mark_safe("pending"),
             "created": Moment(1_000.0 + number),
             "cost": Money(Decimal(2)),
             **more,
@@ -272,8 +272,8 @@ def task(number: int, **more: object) -> Task:
 
 def test_a_summary_lists_all_with_what_stands_out_the_worst_first() -> None:
     tasks = [task(number) for number in range(8)]
-    tasks[3] = task(3, priority=plain("urgent"), created=Moment(5.0))
-    tasks[5] = task(5, company=Ref(id="cmp_2", name=plain("Bolt")))
+    tasks[3] = task(3, priority=mark_safe("urgent"), created=Moment(5.0))
+    tasks[5] = task(5, company=Ref(id="cmp_2", name=mark_safe("Bolt")))
     tasks[6] = task(6, cost=Money(Decimal(900)))
     read = {task.id: task.content for task in tasks} | {"tsk_7": b"as it was"}
     del read["tsk_1"]
@@ -293,7 +293,7 @@ def test_a_summary_lists_all_with_what_stands_out_the_worst_first() -> None:
 
 
 def test_costs_are_summed_by_currency_and_unknown_ones_are_no_zeros() -> None:
-    usd, eur = plain("USD"), plain("EUR")
+    usd, eur = mark_safe("USD"), mark_safe("EUR")
     tasks = [
         task(1, cost=Money(Decimal("0.10"), usd)),
         task(2, cost=Money(Decimal("0.20"), usd)),
@@ -305,11 +305,11 @@ def test_costs_are_summed_by_currency_and_unknown_ones_are_no_zeros() -> None:
 
 
 def test_a_mixed_set_has_nothing_that_stands_out() -> None:
-    tasks = [task(number, priority=plain(f"p{number % 4}"), cost=None) for number in range(8)]
+    tasks = [task(number, priority=mark_safe(f"p{number % 4}"), cost=None) for number in range(8)]
     assert not any(listed.unusual for listed in list_for_review(tasks, Names(Store()), {}))
 
 
-LOW, URGENT = {}, {"priority": plain("urgent")}  # type: ignore[var-annotated]
+LOW, URGENT = {}, {"priority": mark_safe("urgent")}  # type: ignore[var-annotated]
 CHEAP, DEAR = {"cost": Money(Decimal(2))}, {"cost": Money(Decimal("10.01"))}
 FREE, FIVE_TIMES = {"cost": Money(Decimal(0))}, {"cost": Money(Decimal(10))}
 
@@ -324,8 +324,8 @@ FREE, FIVE_TIMES = {"cost": Money(Decimal(0))}, {"cost": Money(Decimal(10))}
         ([CHEAP, CHEAP, CHEAP, FIVE_TIMES], ""),
         ([FREE, FREE, FREE, DEAR], ""),
         ([{"cost": None}, CHEAP, CHEAP, DEAR], ""),
-        ([CHEAP, CHEAP, CHEAP, {"cost": Money(Decimal(99), plain("EUR"))}], ""),
-        ([{"status": plain("new")}] * 3 + [{"status": None}], "status –, most are new"),
+        ([CHEAP, CHEAP, CHEAP, {"cost": Money(Decimal(99), mark_safe("EUR"))}], ""),
+        ([{"status": mark_safe("new")}] * 3 + [{"status": None}], "status –, most are new"),
     ],
 )
 def test_what_stands_out_from_most_of_at_least_four(tasks: list[dict[str, Any]], odd: str) -> None:
@@ -358,7 +358,7 @@ def test_what_sort_of_decision_a_task_wants(extra: bytes, kind: str | None) -> N
 def test_a_type_unlike_the_rest_and_what_waits_no_more_are_not_in_the_set() -> None:
     hire, pay = b'{"type":"hire"}', b'{"type":"pay"}'
     tasks = [task(1, extra=pay), task(2, extra=hire), task(3, extra=hire), task(4)]
-    tasks.append(task(5, extra=hire, status=plain("done"), state=TaskState.DONE))
+    tasks.append(task(5, extra=hire, status=mark_safe("done"), state=TaskState.DONE))
     chosen, excluded = split_by_type(tasks)
     assert [chosen_one.id for chosen_one in chosen] == ["tsk_2", "tsk_3"]
     assert [(left.task.id, left.reason) for left in excluded] == [

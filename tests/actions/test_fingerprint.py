@@ -16,7 +16,7 @@ from agentco_tui.model import Ref, Task
 from agentco_tui.reading import json_body
 from agentco_tui.reading.content import VOLATILE
 from agentco_tui.reading.identity import mark_shared
-from agentco_tui.text import plain
+from agentco_tui.text import mark_safe
 from tests.api.canary import client_of
 from tests.platform import EmbeddedPlatform
 from tests.platform.shapes import SHAPE_NAMES
@@ -236,7 +236,7 @@ def test_a_name_that_is_looked_up_later_changes_nothing() -> None:
 
 
 def test_two_agents_of_one_name_are_told_apart() -> None:
-    other = msgspec.structs.replace(SHOWN, agent=Ref(id="ag_2", name=plain("Scout")))
+    other = msgspec.structs.replace(SHOWN, agent=Ref(id="ag_2", name=mark_safe("Scout")))
     [difference] = differences(SHOWN, other)
     assert difference.sentence == "agent was “Scout (ag_1)”, is “Scout (ag_2)”"
 
@@ -244,7 +244,7 @@ def test_two_agents_of_one_name_are_told_apart() -> None:
 def test_an_agent_that_another_replaces_is_told_by_what_is_known_of_both() -> None:
     unnamed = msgspec.structs.replace(SHOWN, agent=Ref(id="ag_2"))
     without = msgspec.structs.replace(SHOWN, agent=None)
-    bare = msgspec.structs.replace(SHOWN, agent=Ref(name=plain("Scout")))
+    bare = msgspec.structs.replace(SHOWN, agent=Ref(name=mark_safe("Scout")))
     one, other, third = (differences(SHOWN, now)[0] for now in (unnamed, without, bare))
     assert (one.was, one.is_) == ("Scout", "ag_2")
     assert (other.was, other.is_) == ("Scout", "–")

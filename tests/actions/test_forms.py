@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from agentco_tui.actions.form_check import check_form
 from agentco_tui.actions.limit_text import check_limit
 from agentco_tui.actions.write_flow import sort_messages
-from agentco_tui.text import plain
+from agentco_tui.text import mark_safe
 
 
 def test_a_whole_form_has_no_problems() -> None:
@@ -64,11 +64,11 @@ def test_any_text_is_a_limit_or_a_sentence(typed: str) -> None:
 
 def test_messages_find_their_fields() -> None:
     told = [
-        (plain("agentId"), plain("no such agent")),
-        (plain("body.title"), plain("too long")),
-        (plain("/data/attributes/title"), plain("too dull")),
-        (plain("colour"), plain("is unknown")),
-        (plain(""), plain("in general")),
+        (mark_safe("agentId"), mark_safe("no such agent")),
+        (mark_safe("body.title"), mark_safe("too long")),
+        (mark_safe("/data/attributes/title"), mark_safe("too dull")),
+        (mark_safe("colour"), mark_safe("is unknown")),
+        (mark_safe(""), mark_safe("in general")),
     ]
     by_field, others = sort_messages(told, ("title", "agent_id"))
     assert by_field == {"agent_id": "no such agent", "title": "too long; too dull"}

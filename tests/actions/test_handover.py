@@ -12,7 +12,7 @@ from agentco_tui.actions.journal_lines import Attempt, Settled
 from agentco_tui.history.changes_since import ChangeEvent, Section
 from agentco_tui.live.insight import Level
 from agentco_tui.model.format import stamp
-from agentco_tui.text import safe
+from agentco_tui.text import clean_line
 
 NOW = 1_790_000_000.0
 READERS = [MarkdownIt("commonmark"), MarkdownIt("gfm-like", {"typographer": True})]
@@ -55,24 +55,32 @@ def test_what_is_read_is_what_was_said(text: str) -> None:
     reader = READERS[0]
     inline = reader.parse(f"x {as_code(text)}")[1]
     shown = "".join(child.content for child in inline.children or ())
-    assert shown.split() == ["x", *safe(text, 240).replace("`", "'").split()]
+    assert shown.split() == ["x", *clean_line(text, 240).replace("`", "'").split()]
 
 
 def test_each_chapter_is_told_and_bounded() -> None:
     wrong = [
-        ChangeEvent(NOW - n, safe(f"wrong {n}"), safe("Ada"), Level.CRITICAL, times=n + 1)
+        ChangeEvent(
+            NOW - n, clean_line(f"wrong {n}"), clean_line("Ada"), Level.CRITICAL, times=n + 1
+        )
         for n in range(40)
     ]
-    long = ChangeEvent(None, safe("x" * 10_000, 10_000))
+    long = ChangeEvent(None, clean_line("x" * 10_000, 10_000))
     chapters = [
-        Section(safe("Promised"), [ChangeEvent(None, safe("budget: Ada"), safe("until worse"))]),
-        Section(safe("Decided"), [ChangeEvent(NOW - 60, safe("approved *it*"), safe("Wanda"))]),
-        Section(safe("Went wrong"), wrong),
-        Section(safe("Alerts"), [], safe("no alert came or went")),
-        Section(safe("Newly waiting"), [long] * 5_000),
+        Section(
+            clean_line("Promised"),
+            [ChangeEvent(None, clean_line("budget: Ada"), clean_line("until worse"))],
+        ),
+        Section(
+            clean_line("Decided"),
+            [ChangeEvent(NOW - 60, clean_line("approved *it*"), clean_line("Wanda"))],
+        ),
+        Section(clean_line("Went wrong"), wrong),
+        Section(clean_line("Alerts"), [], clean_line("no alert came or went")),
+        Section(clean_line("Newly waiting"), [long] * 5_000),
     ]
     text = handover_markdown(
-        safe("prod, all companies"), safe("of https://p.example"), chapters, NOW
+        clean_line("prod, all companies"), clean_line("of https://p.example"), chapters, NOW
     )
     assert len(text) < 12_000
     lines = text.splitlines()

@@ -31,18 +31,18 @@ from agentco_tui.actions.task_resolution import (
 from agentco_tui.live.feeds import Clock, FeedName, Phase
 from agentco_tui.live.single_flight import SingleFlight
 from agentco_tui.model import Activity, Moment, Ref, Task, TaskState
-from agentco_tui.text import plain
+from agentco_tui.text import mark_safe
 from tests.actions.user import User, open_services, until
 from tests.platform import EmbeddedPlatform
 
 TASK = Task(
     id="t1",
-    title=plain("Pay the bill"),
-    status=plain("pending"),
+    title=mark_safe("Pay the bill"),
+    status=mark_safe("pending"),
     state=TaskState.PENDING,
-    priority=plain("high"),
-    agent=Ref(id="a1", name=plain("Scout")),
-    company=Ref(id="c1", name=plain("Acme")),
+    priority=mark_safe("high"),
+    agent=Ref(id="a1", name=mark_safe("Scout")),
+    company=Ref(id="c1", name=mark_safe("Acme")),
 )
 
 
@@ -53,8 +53,8 @@ def entry(verb: str | None, at: float = 0.0, **more: object) -> Activity:
     return Activity(
         **{  # type: ignore[arg-type]
             "id": f"{verb}{at}",
-            "text": plain("approved by everybody"),
-            "verb": None if verb is None else plain(verb),
+            "text": mark_safe("approved by everybody"),
+            "verb": None if verb is None else mark_safe(verb),
             "task": Ref(id="t1"),
             "at": Moment(at),
             **more,
@@ -95,7 +95,7 @@ def sentence_about(record: Task | None, log_entry: Activity | None, now: float) 
         reason=why_it_left(record, resolution),
         known_by=KnownBy.READ,
         subject="t1",
-        title=plain("a task"),
+        title=mark_safe("a task"),
         at=now,
         resolution=resolution,
         record=record,
@@ -104,12 +104,12 @@ def sentence_about(record: Task | None, log_entry: Activity | None, now: float) 
 
 
 def test_sentences_say_no_more_than_is_known() -> None:
-    gone = msgspec.structs.replace(TASK, status=plain("archived"), state=TaskState.OTHER)
+    gone = msgspec.structs.replace(TASK, status=mark_safe("archived"), state=TaskState.OTHER)
     assert sentence_about(None, None, 10) == "it left the list of pending tasks"
     assert sentence_about(gone, None, 10) == (
         "it is no longer pending: the platform shows it as “archived”"
     )
-    actor = Ref(name=plain("Dana"))
+    actor = Ref(name=mark_safe("Dana"))
     assert sentence_about(None, entry("approved", 6, actor=actor), 10) == (
         "already approved elsewhere by Dana, 4 s ago"
     )
@@ -117,14 +117,14 @@ def test_sentences_say_no_more_than_is_known() -> None:
     assert sentence_about(rejected, entry("approved", 6, actor=actor), 10) == (
         "already rejected elsewhere"
     )
-    by = msgspec.structs.replace(gone, decided_by=plain("Dana"))
+    by = msgspec.structs.replace(gone, decided_by=mark_safe("Dana"))
     shown = Outcome(
         verb=Verb.APPROVE,
         kind=OutcomeKind.UNCLEAR,
         reason=Reason.LOST_OTHER_STATUS,
         known_by=KnownBy.READ,
         subject="t1",
-        title=plain("a task"),
+        title=mark_safe("a task"),
         record=by,
     )
     assert outcome_sentence(shown) == (
@@ -142,7 +142,7 @@ def test_every_reason_has_a_sentence_that_can_be_made() -> None:
             reason=reason,
             known_by=KnownBy.READ,
             subject="t1",
-            title=plain("a task"),
+            title=mark_safe("a task"),
         )
         sentence = outcome_sentence(outcome)
         assert sentence.isprintable()
@@ -173,7 +173,7 @@ def test_an_outcome_that_another_dashboard_wrote_is_data_too(is_old: bool) -> No
     assert outcome.kind is OutcomeKind.DECIDED_ELSEWHERE
     assert outcome_sentence(outcome) == settled.sentence
     resolution = Resolution(
-        decision=TaskDecision.REJECTED, decided_by=plain("Wanda"), decided_at=Moment(5.0)
+        decision=TaskDecision.REJECTED, decided_by=mark_safe("Wanda"), decided_at=Moment(5.0)
     )
     assert outcome.resolution == (None if is_old else resolution)
     assert outcome.reason is (Reason.RECORDED if is_old else Reason.DECIDED)

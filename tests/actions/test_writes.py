@@ -19,7 +19,7 @@ from agentco_tui.api.error_messages import RequestInfo, error_for_status
 from agentco_tui.demo.world_state import RefusedError
 from agentco_tui.model import Budget, Company, Ref, Task
 from agentco_tui.model.format import stamp
-from agentco_tui.text import plain
+from agentco_tui.text import mark_safe
 from tests.actions.user import (
     QUICK,
     User,
@@ -165,7 +165,7 @@ async def test_what_a_person_typed_is_never_quoted_as_the_platforms_words(
         form = {**task_form(platform), "title": "Pay ACME for the long winter of 2026 " * 12}
         title = form["title"].strip()
         body = json.dumps(echo).replace("{title}", title).replace("{TITLE}", title.upper())
-        info = RequestInfo("POST", "/api/tasks", plain("the platform"))
+        info = RequestInfo("POST", "/api/tasks", mark_safe("the platform"))
         error = error_for_status(info, 409, {}, body.encode(), 0.0)
 
         async def refuse(**_: str) -> NoReturn:

@@ -8,7 +8,7 @@ import pytest
 
 from agentco_tui.api import errors, network, tcp_connection
 from agentco_tui.api.errors import Sent
-from agentco_tui.text import SafeText, plain
+from agentco_tui.text import SafeText, mark_safe
 from tests.api.canary import failure, transport
 from tests.api.test_transport_tls import CA, showing
 from tests.api.wire_server import Exchange, answering, http
@@ -25,7 +25,7 @@ async def test_nothing_leaves_where_there_is_a_reason(tls: bool, body: bytes | N
         transport(server.base, ca_file=CA) as wire,
     ):
         connections: list[int] = []
-        reasons: list[SafeText | None] = [plain("it was read too long ago"), None]
+        reasons: list[SafeText | None] = [mark_safe("it was read too long ago"), None]
 
         def why_withheld() -> SafeText | None:
             connections.append(server.connections)
@@ -73,7 +73,7 @@ async def test_a_wait_for_the_connection_comes_before_the_check() -> None:
         await changed.wait()
 
         def why_withheld() -> SafeText | None:
-            return plain("it changed") if changed.is_set() else None
+            return mark_safe("it changed") if changed.is_set() else None
 
         error = await failure(wire.request("POST", APPROVE, why_withheld=why_withheld))
         assert isinstance(error, errors.Withheld)

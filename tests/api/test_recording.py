@@ -19,12 +19,12 @@ from agentco_tui.api.recorder import LARGEST_RECORDING, MOST_REMEMBERED, Recorde
 from agentco_tui.api.recording import LONGEST_BODY, Recording
 from agentco_tui.api.recording_format import About, Recorded, RecordingError, encode_block
 from agentco_tui.api.reply import Reply
-from agentco_tui.text import safe
+from agentco_tui.text import clean_line
 
 ABOUT = About(program="1", run="one", base_url="https://platform.example", profile="prod")
 KEY = "ag_live_canary_7f3a9b"
 TASKS = "GET /api/tasks"
-FAILED = PlatformFailed(safe("not available"), status=503)
+FAILED = PlatformFailed(clean_line("not available"), status=503)
 Told = tuple[float, str, bytes | ApiError | None]  # time, target, body; None for a 304
 
 
@@ -46,7 +46,7 @@ def take(
     if isinstance(came, ApiError):
         recorder.record(target, came, 0.01, None)
     else:
-        info = RequestInfo("GET", "/api/tasks", safe("platform.example"))
+        info = RequestInfo("GET", "/api/tasks", clean_line("platform.example"))
         reply = Reply(info, 304 if came is None else 200, headers, pieces=[came or b""])
         recorder.record(target, reply, 0.01, None)
 
@@ -94,7 +94,7 @@ def test_what_was_written_is_read_at_any_time(tmp_path: Path) -> None:
 
 def test_unchanged_means_as_the_last_that_did_not_fail(tmp_path: Path) -> None:
     """Not as the failure that came between, which is known with all that it says."""
-    late = TimedOut(safe("late"))
+    late = TimedOut(clean_line("late"))
     came: list[bytes | ApiError | None] = [b"[1]", FAILED, None, FAILED, late, b"[1]"]
     write(tmp_path / "a", [(100.0 + at, TASKS, each) for at, each in enumerate(came)])
     bodies = [b"[1]", None, b"[1]", None, None, b"[1]"]
@@ -240,7 +240,7 @@ def test_the_key_and_other_headers_are_nowhere_in_it(tmp_path: Path) -> None:
     told = {"link": f"<{KEY}>", "content-type": "application/json", "x-internal": "header_canary"}
     recorder = Recorder(tmp_path / "a", ABOUT, KeyInUse(ApiKey(KEY)).redact, clock=Hands())
     take(recorder, b"[]", f"GET /api/tasks?q={KEY}", secrets | told)
-    words = safe(f"no answer with {KEY}")
+    words = clean_line(f"no answer with {KEY}")
     take(recorder, TimedOut(words, platform_message=words), "GET /b")
     recorder.close(30)
     data = (tmp_path / "a").read_bytes()

@@ -15,7 +15,7 @@ from agentco_tui.api.credentials import CredentialError
 from agentco_tui.api.error_messages import RequestInfo
 from agentco_tui.api.pools import RequestClass
 from agentco_tui.api.request_builder import RequestBuilder
-from agentco_tui.text import safe
+from agentco_tui.text import clean_line
 from tests.api.canary import CANARY, failure, transport
 from tests.api.wire_server import Exchange, answering, http
 
@@ -105,7 +105,7 @@ async def test_what_would_leave_the_configured_origin_is_not_sent(root: str) -> 
     """As if our own reading of an address and that of httpx had come apart."""
     async with httpx.AsyncClient() as client:
         builder = RequestBuilder(client, root, httpx.URL("http://127.0.0.1:8000"))
-        info = RequestInfo("GET", "/api/tasks", safe("127.0.0.1:8000"))
+        info = RequestInfo("GET", "/api/tasks", clean_line("127.0.0.1:8000"))
         with pytest.raises(errors.NotSent, match="would have left the configured address"):
             builder.build(info, RequestClass.READS)
 

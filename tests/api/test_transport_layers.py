@@ -21,12 +21,12 @@ from agentco_tui.api.connection_errors import (
 from agentco_tui.api.error_messages import RequestInfo
 from agentco_tui.api.errors import Sent
 from agentco_tui.api.limits import Limits
-from agentco_tui.text import safe
+from agentco_tui.text import clean_line
 from tests.api.canary import SHORT, failure, transport
 from tests.api.test_transport_faults import FAULTS
 from tests.api.wire_server import Answer, answering, http
 
-ASKED = RequestInfo("POST", "/api/tasks/t/approve", safe("h.example"))
+ASKED = RequestInfo("POST", "/api/tasks/t/approve", clean_line("h.example"))
 
 
 def exceptions_of(module: object) -> list[type[Exception]]:

@@ -27,10 +27,10 @@ from agentco_tui.model import (
     Ref,
     Task,
 )
-from agentco_tui.text import plain
+from agentco_tui.text import mark_safe
 
 LIMITS = AlertLimits()
-USD, EUR = plain("USD"), plain("EUR")
+USD, EUR = mark_safe("USD"), mark_safe("EUR")
 
 
 def usd(amount: str, **more: bool) -> Money:
@@ -45,7 +45,7 @@ def budget(spent: Money | None, limit: Money | None = None, **more: Any) -> Budg
 
 def task(cost: Money | None = None, estimate: Money | None = None, number: int = 1) -> Task:
     of: Any = {"agent": Ref(id=f"a{number}"), "company": Ref(id="c1")}
-    return Task(id=f"t{number}", title=plain("Refund 3"), cost=cost, estimate=estimate, **of)
+    return Task(id=f"t{number}", title=mark_safe("Refund 3"), cost=cost, estimate=estimate, **of)
 
 
 @pytest.mark.parametrize(

@@ -42,12 +42,12 @@ from agentco_tui.model import (
 )
 from agentco_tui.model.period import HOUR
 from agentco_tui.system.background import at_once
-from agentco_tui.text import SafeText, plain
+from agentco_tui.text import SafeText, mark_safe
 
 NOW = 1_790_000_000.0
 MINUTE, DAY = 60.0, 86_400.0
 LIMITS = AlertLimits()
-ACME, GLOBEX = Ref("acme", plain("Acme")), Ref("globex", plain("Globex"))
+ACME, GLOBEX = Ref("acme", mark_safe("Acme")), Ref("globex", mark_safe("Globex"))
 
 
 class Known(ForecastService):
@@ -77,37 +77,39 @@ AWAY = Runaway(what="cost", now=90.0, most=10.0, mean=1.0, since=(NOW - HOUR, NO
 
 
 def agent(id: str, state: AgentState = AgentState.ACTIVE, company: Ref = ACME) -> Agent:
-    return Agent(id=id, name=plain(id.title()), state=state, company=company)
+    return Agent(id=id, name=mark_safe(id.title()), state=state, company=company)
 
 
 def task(id: str, minutes: float, of: str = "ada", priority: str = "low", **more: Any) -> Task:
     created = Moment(NOW - minutes * MINUTE)
-    title = more.pop("title", plain(f"Do {id}"))
+    title = more.pop("title", mark_safe(f"Do {id}"))
     more.setdefault("state", TaskState.PENDING)
-    who = Ref(of, plain(of.title()))
-    return Task(id=id, title=title, created=created, agent=who, priority=plain(priority), **more)
+    who = Ref(of, mark_safe(of.title()))
+    return Task(
+        id=id, title=title, created=created, agent=who, priority=mark_safe(priority), **more
+    )
 
 
 def budget(id: str, share: str, scope: BudgetScope = BudgetScope.AGENT, **more: Any) -> Budget:
     spent, limit = Decimal(share) * 100, Decimal(100)
-    sums = {"spent": Money(spent, plain("USD")), "limit": Money(limit, plain("USD"))}
+    sums = {"spent": Money(spent, mark_safe("USD")), "limit": Money(limit, mark_safe("USD"))}
     return Budget(id=id, scope=scope, share=Decimal(share), **{**sums, **more})
 
 
 def alert(id: str, of: Ref, severity: Severity = Severity.WARNING, ago: float = HOUR) -> Alert:
     about: dict[str, Any] = {"company" if of in (ACME, GLOBEX) else "agent": of}
-    return Alert(id=id, text=plain(f"{id}!"), severity=severity, at=Moment(NOW - ago), **about)
+    return Alert(id=id, text=mark_safe(f"{id}!"), severity=severity, at=Moment(NOW - ago), **about)
 
 
 def entry(id: str, ago: float, verb: str = "note", **more: Any) -> Activity:
-    return Activity(id=id, at=Moment(NOW - ago), verb=plain(verb), **more)
+    return Activity(id=id, at=Moment(NOW - ago), verb=mark_safe(verb), **more)
 
 
 LOGIN = "Login to Quickship failed"
 
 
 def failure(number: int, ago: float, of: str = "omar", words: str = LOGIN) -> Activity:
-    who, text = Ref(of, plain(of.title())), plain(f"{words} after {number} tries")
+    who, text = Ref(of, mark_safe(of.title())), mark_safe(f"{words} after {number} tries")
     told: dict[str, Any] = {"text": text, "agent": who, "severity": Severity.CRITICAL}
     return entry(f"f{of}{number}", ago, "tool.failed", **told)
 
@@ -182,7 +184,7 @@ def test_what_is_known_of_a_need_stays_one_need_while_it_changes() -> None:
 
 
 def test_a_company_that_is_spent_stops_what_waits_in_it() -> None:
-    spent = budget("acme", "1.02", BudgetScope.COMPANY, name=plain("Acme"))
+    spent = budget("acme", "1.02", BudgetScope.COMPANY, name=mark_safe("Acme"))
     for company in (ACME, None):
         tasks = tuple(replace(task(f"t{n}", 1), company=company) for n in range(2))
         need = found(tasks=tasks, budgets=(spent,), agents=(agent("ada"),))[0]
@@ -196,7 +198,7 @@ def test_money_that_will_be_gone_is_a_need_with_its_date_whatever_its_share() ->
     outlook.burning = {"bo": BURN}
     budgets = (
         budget("kofi", "0.6"), budget("late", "0.6"), budget("bo", "0.3"), budget("idle", "0.6"),
-        budget("acme", "0.5", BudgetScope.COMPANY, name=plain("Acme")),
+        budget("acme", "0.5", BudgetScope.COMPANY, name=mark_safe("Acme")),
     )  # fmt: skip
     critical, company, later = found(tasks=(task("t1", 1, "bo"),), budgets=budgets, outlook=outlook)
     assert (critical.key, critical.level) == ("agent:bo", Level.CRITICAL)
@@ -246,8 +248,8 @@ def runs(count: int, took: float, start: float) -> list[Activity]:
 
 
 def approved(id: str, ago: float, of: str = "kofi") -> Activity:
-    who = Ref(of, plain(of.title()))
-    return entry(f"a{id}", ago, "task.approved", task=Ref(id, plain(f"Do {id}")), agent=who)
+    who = Ref(of, mark_safe(of.title()))
+    return entry(f"a{id}", ago, "task.approved", task=Ref(id, mark_safe(f"Do {id}")), agent=who)
 
 
 def test_what_was_said_yes_to_and_stands_still_for_longer_than_usual_is_told() -> None:
@@ -356,7 +358,7 @@ def test_no_record_is_in_two_needs_and_no_order_of_answers_changes_theirs(random
 
 def test_costs_and_trust_of_tasks_alike_are_told_together() -> None:
     cost = Money(Decimal("1.50"), SafeText("USD"))
-    alike = tuple(task(f"t{n}", 20, title=plain("Publish"), cost=cost) for n in range(3))
+    alike = tuple(task(f"t{n}", 20, title=mark_safe("Publish"), cost=cost) for n in range(3))
     first = found(tasks=alike)[0]
     words = told(replace(first, alike=alike))
     assert (words.what, words.figure) == ("Publish ×3", "$4.50")

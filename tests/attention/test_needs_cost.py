@@ -33,7 +33,7 @@ from agentco_tui.model import (
     TaskState,
 )
 from agentco_tui.system.background import at_once
-from agentco_tui.text import plain
+from agentco_tui.text import mark_safe
 
 NOW = 1_790_000_000.0
 MINUTE = 60.0
@@ -80,7 +80,7 @@ class Platform:
     def task(self, id: str, number: int) -> Task:
         return Task(
             id=id,
-            title=plain(id),
+            title=mark_safe(id),
             state=TaskState.PENDING,
             agent=Ref(f"a{number // TASKS_PER_AGENT}"),
             created=Moment(NOW - (number % 180) * MINUTE),

@@ -39,7 +39,7 @@ from agentco_tui.model import (
     TaskState,
 )
 from agentco_tui.system.background import at_once
-from agentco_tui.text import plain
+from agentco_tui.text import mark_safe
 
 START = 1_790_000_000.0
 MINUTE, HOUR, DAY = 60.0, 3_600.0, 86_400.0
@@ -49,7 +49,7 @@ company_ids = st.sampled_from(["c0", "c1", "c2"])
 task_ids = st.sampled_from([f"t{number}" for number in range(9)])
 logged_task_ids = st.sampled_from(["t0", "t1", "t2"])
 companies = st.none() | st.builds(Ref, company_ids)
-agent_refs = st.none() | st.builds(Ref, agent_ids) | st.just(Ref(None, plain("Ada")))
+agent_refs = st.none() | st.builds(Ref, agent_ids) | st.just(Ref(None, mark_safe("Ada")))
 ages = st.sampled_from([0.0, 5.0, 14.9, 15.0, 16.0, 45.0, 59.0, 60.0, 70.0, 500.0])
 shares = st.sampled_from([None, "0.3", "0.6", "0.85", "1", "1.2"])
 
@@ -103,8 +103,8 @@ class NeedsFollowChanges(RuleBasedStateMachine):
         age=st.none() | ages,
     )
     def put_task(self, feed: FeedName, age: float | None, **fields: Any) -> None:
-        fields["title"] = plain(fields["title"])
-        fields["priority"] = fields["priority"] and plain(fields["priority"])
+        fields["title"] = mark_safe(fields["title"])
+        fields["priority"] = fields["priority"] and mark_safe(fields["priority"])
         self.put(feed, Task(created=moment(age, self.now), **fields))
 
     @rule(id=agent_ids, state=st.sampled_from(AgentState), company=companies)
@@ -147,12 +147,12 @@ class NeedsFollowChanges(RuleBasedStateMachine):
     )
     def put_alert(self, age: float | None, **fields: Any) -> None:
         at = moment(age, self.now)
-        self.put(FeedName.ALERTS, Alert(text=plain("Trouble"), at=at, **fields))
+        self.put(FeedName.ALERTS, Alert(text=mark_safe("Trouble"), at=at, **fields))
 
     @rule(data=st.data())
     def read_log(self, data: st.DataObject) -> None:
         at_work = {
-            task_id: (self.now - age * MINUTE, Task(id=task_id, title=plain("Do"), agent=agent,
+            task_id: (self.now - age * MINUTE, Task(id=task_id, title=mark_safe("Do"), agent=agent,
                 state=TaskState.APPROVED, company=company))
             for task_id, age, agent, company in data.draw(
                 st.lists(st.tuples(logged_task_ids, ages, agent_refs, companies), max_size=4)
@@ -228,7 +228,7 @@ class NeedsFollowChanges(RuleBasedStateMachine):
 
     @rule(ids=st.lists(task_ids, max_size=2, unique=True))
     def decide(self, ids: list[str]) -> None:
-        self.decided = [Task(id=each, title=plain("Publish")) for each in ids]
+        self.decided = [Task(id=each, title=mark_safe("Publish")) for each in ids]
 
     @rule()
     def let_more_changes_come_first(self) -> None:

@@ -34,10 +34,10 @@ from agentco_tui.live.store import Store
 from agentco_tui.model import Agent, Listing, Moment, Ref, Task
 from agentco_tui.model.period import HOUR
 from agentco_tui.system.state_folder import create_state_folder
-from agentco_tui.text import plain
+from agentco_tui.text import mark_safe
 from tests.text.payloads import PAYLOADS
 
-ACME = Ref("acme", plain("Acme"))
+ACME = Ref("acme", mark_safe("Acme"))
 MINUTE = 60.0
 ALL_NIGHT = ((0, 1_440),)
 
@@ -99,14 +99,20 @@ class Watch:
 
 
 def critical(name: str, level: Level = Level.CRITICAL, snooze: Snooze | None = None) -> Need:
-    agent = Agent(id=name, name=plain(name.title()), company=ACME)
+    agent = Agent(id=name, name=mark_safe(name.title()), company=ACME)
     handle = f"agent:{name}"
     return Need(level, NeedKind.AGENT, agent, RankReason.ONE, own_key=handle, snooze=snooze)
 
 
 def task(name: str, priority: str | None = "high") -> Task:
-    agent = Ref("ada", plain("Ada"))
-    return Task(id=name, title=plain(f"do {name}"), priority=priority, agent=agent, company=ACME)  # type: ignore[arg-type]
+    agent = Ref("ada", mark_safe("Ada"))
+    return Task(
+        id=name,
+        title=mark_safe(f"do {name}"),
+        priority=None if priority is None else mark_safe(priority),
+        agent=agent,
+        company=ACME,
+    )
 
 
 def ids(causes: Iterable[NotificationEvent]) -> list[str]:
@@ -224,8 +230,8 @@ def test_a_task_of_the_priority_that_newly_waits_calls() -> None:
 
 
 def test_feeds_that_fail_for_long_are_one_call() -> None:
-    watch, down = Watch(outage=5 * MINUTE), Unreachable(plain("cannot reach it"), path="")
-    refused = NotAllowed(plain("this key may not"), path="")
+    watch, down = Watch(outage=5 * MINUTE), Unreachable(mark_safe("cannot reach it"), path="")
+    refused = NotAllowed(mark_safe("this key may not"), path="")
     failures = [(FeedName.AGENTS, down), (FeedName.ALERTS, down)]
     watch.clock.at = 10.0
     assert watch.look(failures=failures) == []
@@ -263,7 +269,7 @@ def test_a_feed_that_never_answers_is_an_outage_from_when_it_was_asked() -> None
     (cause,) = watch.look(asked_since=asked)
     assert cause.level == "outage"
     assert cause.text == "tasks: no answer for 5 m: the platform was asked and has not answered"
-    down = TimedOut(plain("no answer in time"), path="")
+    down = TimedOut(mark_safe("no answer in time"), path="")
     watch.clock.at = 12 * MINUTE
     assert watch.look(failures=[(FeedName.TASKS, down)]) == [], "the same outage"
     watch.clock.at = 13 * MINUTE
@@ -282,7 +288,7 @@ def test_a_slow_answer_that_comes_in_time_is_none() -> None:
 
 
 def test_the_end_of_an_outage_calls_and_so_does_the_next_outage() -> None:
-    watch, down = Watch(outage=MINUTE), Unreachable(plain("cannot reach it"), path="")
+    watch, down = Watch(outage=MINUTE), Unreachable(mark_safe("cannot reach it"), path="")
     levels = list[str]()
     for minute in range(60):
         watch.clock.at = minute * MINUTE
@@ -295,8 +301,8 @@ def test_the_end_of_an_outage_calls_and_so_does_the_next_outage() -> None:
 
 
 def test_one_feed_of_an_outage_that_answers_is_not_its_end() -> None:
-    watch, down = Watch(outage=MINUTE), Unreachable(plain("cannot reach it"), path="")
-    other = PlatformFailed(plain("it failed"), path="", status=503)
+    watch, down = Watch(outage=MINUTE), Unreachable(mark_safe("cannot reach it"), path="")
+    other = PlatformFailed(mark_safe("it failed"), path="", status=503)
     both = [(FeedName.AGENTS, down), (FeedName.ALERTS, down)]
     watch.look(failures=both)
     watch.clock.at = 2 * MINUTE
@@ -311,7 +317,7 @@ def test_one_feed_of_an_outage_that_answers_is_not_its_end() -> None:
 
 
 def test_a_feed_that_is_polled_no_more_ends_no_outage() -> None:
-    watch, down = Watch(outage=MINUTE), Unreachable(plain("cannot reach it"), path="")
+    watch, down = Watch(outage=MINUTE), Unreachable(mark_safe("cannot reach it"), path="")
     for watch.clock.at in (0.0, 2 * MINUTE):
         watch.look(failures=[(FeedName.AGENTS, down)])
     others = {FeedName.TASKS: Freshness(answered_at=watch.clock.at)}
@@ -321,7 +327,7 @@ def test_a_feed_that_is_polled_no_more_ends_no_outage() -> None:
 
 
 def test_the_end_of_an_outage_in_quiet_hours_is_told_after_them_with_its_length() -> None:
-    watch, down = Watch(outage=MINUTE), Unreachable(plain("cannot reach it"), path="")
+    watch, down = Watch(outage=MINUTE), Unreachable(mark_safe("cannot reach it"), path="")
     for watch.clock.at in (0.0, 2 * MINUTE):
         watch.look(failures=[(FeedName.AGENTS, down)])
     watch.notifier.notify = Notify(outage=MINUTE, quiet=ALL_NIGHT)
@@ -336,7 +342,7 @@ def test_the_end_of_an_outage_in_quiet_hours_is_told_after_them_with_its_length(
 def test_what_was_notified_is_remembered_across_restarts() -> None:
     first = Watch(at_start=True, begin=False, priority="high", outage=MINUTE)
     first.wait(task("old"))
-    down = Unreachable(plain("cannot reach it"), path="")
+    down = Unreachable(mark_safe("cannot reach it"), path="")
     first.look(critical("ada"))
     first.look(critical("ada"), failures=[(FeedName.ALERTS, down)])
     first.clock.at = 3 * HOUR
@@ -369,7 +375,7 @@ def test_what_stands_at_the_start_waits_until_all_of_it_is_known() -> None:
 @given(st.lists(st.sampled_from(sorted(PAYLOADS.values())), min_size=1, max_size=4))
 def test_words_are_short_safe_and_name_company_agent_and_what(texts: list[str]) -> None:
     causes = [
-        NotificationEvent("critical", "task", plain("x")),
+        NotificationEvent("critical", "task", mark_safe("x")),
         *(NotificationEvent("waiting", "task", "y") for _ in texts),
     ]
     assert words_of_events(causes) == f"1 critical, {len(texts)} waiting: x"

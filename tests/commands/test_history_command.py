@@ -24,7 +24,7 @@ from agentco_tui.history.observations import (
 )
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.model import BudgetScope, Severity, TaskState
-from agentco_tui.text import safe
+from agentco_tui.text import clean_line
 from tests.commands.conftest import Command
 
 ORIGIN = "https://platform.example"
@@ -39,21 +39,23 @@ def seen(command: Command) -> Path:
     sums = [BudgetSample(now - 900 + at, Decimal(at) / 4, Decimal(5000)) for at in (0, 300, 900)]
     life = TaskLife(
         id="t1",
-        title=safe('=cmd("refund")'),
+        title=clean_line('=cmd("refund")'),
         agent="ag_1",
         company="cmp_1",
         first_seen=now - 600,
         waiting_since=now - 600,
         decided=now - 500,
-        decided_by=safe("Wanda"),
+        decided_by=clean_line("Wanda"),
         ended=now - 440,
         state=TaskState.DONE,
         estimate=Decimal(5),
         cost=Decimal("4.25"),
-        currency=safe("USD"),
+        currency=clean_line("USD"),
     )
     queue = [QueueSample(now - 900, 7, now - 960), QueueSample(now, 2, None)]
-    agents = [AgentSample(now - at, safe("active"), Decimal(71), 20 - at // 60) for at in (65, 0)]
+    agents = [
+        AgentSample(now - at, clean_line("active"), Decimal(71), 20 - at // 60) for at in (65, 0)
+    ]
     alert = AlertLife(
         id="al_1",
         scope=BudgetScope.AGENT,
@@ -72,9 +74,9 @@ def seen(command: Command) -> Path:
         ],
         seen=[(feed, "", (now - 900, now)) for feed in FeedName],
         names=[
-            ("company", "cmp_1", safe("Acme"), None),
-            ("agent", "ag_1", safe("Ada"), "cmp_1"),
-            ("agent", "ag_2", safe("Bo"), "cmp_2"),
+            ("company", "cmp_1", clean_line("Acme"), None),
+            ("agent", "ag_1", clean_line("Ada"), "cmp_1"),
+            ("agent", "ag_2", clean_line("Bo"), "cmp_2"),
         ],
         counts=[Counted(now // 60 * 60, "ag_1", None, "tool used", Severity.WARNING, 3)],
         lives=[life],

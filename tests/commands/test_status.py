@@ -37,7 +37,7 @@ from agentco_tui.model import (
 )
 from agentco_tui.system.background import at_once
 from agentco_tui.system.state_folder import HISTORY_FILE
-from agentco_tui.text import plain
+from agentco_tui.text import mark_safe
 from agentco_tui.workspace.named_records import id_of
 from tests.commands.conftest import Command
 from tests.history.observed_file import ObservedDatabase
@@ -296,7 +296,7 @@ def test_a_company_by_name_and_none_of_that_name(command: Command, still: Embedd
 async def test_what_a_list_that_is_not_whole_lacks_is_asked_for_by_itself() -> None:
     async def ask(record_id: str) -> Company:
         if record_id != "cmp_far":
-            raise NotFound(plain("404"), status=404)
+            raise NotFound(mark_safe("404"), status=404)
         return Company(id=record_id)
 
     part: Listing[Company] = _list(more=True)
@@ -320,7 +320,7 @@ def test_settings_that_cannot_be_used_are_unknown_not_critical(command: Command)
 
 NOW = 1_000_000.0
 LIMITS = AlertLimits()
-USD = plain("USD")
+USD = mark_safe("USD")
 ACME, GLOBEX = Ref(id="cmp_a"), Ref(id="cmp_g")
 
 
@@ -337,16 +337,16 @@ def _budget(scope: BudgetScope, id: str, spent: str, **more: Any) -> Budget:
 def _task(id: str, waits: float | None, **more: Any) -> Task:
     more.setdefault("state", TaskState.PENDING)
     created = None if waits is None else Moment(NOW - waits)
-    return Task(id=id, title=plain(f"Do {id}"), created=created, **more)
+    return Task(id=id, title=mark_safe(f"Do {id}"), created=created, **more)
 
 
 QUIET: dict[str, Any] = {
     "companies": _list(
-        Company(id="cmp_a", name=plain("Acme")), Company(id="cmp_g", name=plain("Globex"))
+        Company(id="cmp_a", name=mark_safe("Acme")), Company(id="cmp_g", name=mark_safe("Globex"))
     ),
     "agents": _list(
-        Agent(id="ag_1", name=plain("Ada"), company=ACME),
-        Agent(id="ag_2", name=plain("Bo"), company=GLOBEX),
+        Agent(id="ag_1", name=mark_safe("Ada"), company=ACME),
+        Agent(id="ag_2", name=mark_safe("Bo"), company=GLOBEX),
     ),
     "pending": _list(_task("t1", 60.0, company=ACME, agent=Ref(id="ag_1"))),
     "budget": BudgetOverview(whole=_budget(BudgetScope.ALL, "all", "30")),
@@ -357,7 +357,7 @@ QUIET: dict[str, Any] = {
     "alerts": _list(),
 }
 SPENT = BudgetOverview(whole=_budget(BudgetScope.ALL, "all", "140"))
-DENIED = NotAllowed(plain("not allowed"), status=403)
+DENIED = NotAllowed(mark_safe("not allowed"), status=403)
 
 
 def _judge(
@@ -385,7 +385,7 @@ def _judge(
 
 
 def _alert(severity: Severity, **more: Any) -> Alert:
-    return Alert(id="al_1", severity=severity, text=plain("Money is going"), **more)
+    return Alert(id="al_1", severity=severity, text=mark_safe("Money is going"), **more)
 
 
 def test_all_is_well() -> None:
@@ -445,7 +445,7 @@ def test_critical_beats_unknown_beats_warning() -> None:
 def test_the_worst_is_told_first_with_names() -> None:
     judged = _judge(
         pending=_list(
-            _task("t1", 3700.0, company=ACME, agent=Ref(id="ag_1"), priority=plain("high"))
+            _task("t1", 3700.0, company=ACME, agent=Ref(id="ag_1"), priority=mark_safe("high"))
         ),
         alerts=_list(_alert(Severity.WARNING, company=GLOBEX)),
         budget=DENIED,
@@ -474,7 +474,7 @@ def test_only_one_company_counts() -> None:
         "alerts": _list(
             _alert(Severity.CRITICAL, company=GLOBEX), _alert(Severity.CRITICAL, agent=Ref("ag_2"))
         ),
-        "agents": _list(Agent(id="ag_1", name=plain("Ada"), company=ACME)),
+        "agents": _list(Agent(id="ag_1", name=mark_safe("Ada"), company=ACME)),
     }
     judged = _judge("cmp_a", **answers)
     assert (judged.level, judged.pending, judged.companies) == (Level.OK, 1, 1)

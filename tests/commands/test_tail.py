@@ -23,7 +23,7 @@ from agentco_tui.commands.tail import NewEntries
 from agentco_tui.config import Settings
 from agentco_tui.live.activity_window import MISSING, is_gap
 from agentco_tui.model import Activity, Agent, Company, Listing, Moment, Ref
-from agentco_tui.text import plain
+from agentco_tui.text import mark_safe
 from agentco_tui.workspace.workspace import Workspace
 from tests.commands.conftest import Command
 from tests.platform import EmbeddedPlatform
@@ -249,7 +249,7 @@ class Log:
             records=tuple(
                 Activity(
                     id=f"e{each}",
-                    text=plain(f"entry {each}"),
+                    text=mark_safe(f"entry {each}"),
                     at=Moment(1000.0 + each),
                     agent=self.agent,
                 )

@@ -49,7 +49,7 @@ from agentco_tui.model import (
     Task,
     TaskState,
 )
-from agentco_tui.text import safe
+from agentco_tui.text import clean_line
 from tests.history.observed_file import ObservedDatabase
 
 NOW = 1_790_000_000.0
@@ -68,20 +68,20 @@ def sample(at: float, spent: int | None) -> BudgetSample:
 
 def a_store() -> Store:
     store = Store()
-    store.take(FeedName.COMPANIES, Listing(records=(Company(id="c1", name=safe("Acme")),)))
-    store.take(FeedName.AGENTS, Listing(records=(Agent(id="a1", name=safe("Ada")),)))
+    store.take(FeedName.COMPANIES, Listing(records=(Company(id="c1", name=clean_line("Acme")),)))
+    store.take(FeedName.AGENTS, Listing(records=(Agent(id="a1", name=clean_line("Ada")),)))
     budget = Budget(
         id="c1",
         scope=BudgetScope.COMPANY,
-        spent=Money(Decimal(150), safe("USD")),
-        limit=Money(Decimal(1_000), safe("USD")),
+        spent=Money(Decimal(150), clean_line("USD")),
+        limit=Money(Decimal(1_000), clean_line("USD")),
     )
     store.take(FeedName.COMPANY_BUDGETS, Listing(records=(budget,)))
     return store
 
 
 def entry(number: int, at: float, verb: str, **more: object) -> Activity:
-    return Activity(id=f"e{number}", at=Moment(at), verb=safe(verb), agent=Ref("a1"), **more)  # type: ignore[arg-type]
+    return Activity(id=f"e{number}", at=Moment(at), verb=clean_line(verb), agent=Ref("a1"), **more)  # type: ignore[arg-type]
 
 
 def told(chapters: list[Section], name: str) -> list[str]:
@@ -100,14 +100,14 @@ def test_the_history_tells_of_the_night(tmp_path: Path) -> None:
     file = ObservedDatabase(tmp_path / "history.sqlite3", "prod", "https://p.example")
     life = TaskLife(
         id="t1",
-        title=safe("Refund 214"),
+        title=clean_line("Refund 214"),
         agent="a1",
         first_seen=SINCE - 5,
         decided=SINCE + 60,
-        decided_by=safe("Wanda"),
+        decided_by=clean_line("Wanda"),
         state=TaskState.FAILED,
     )
-    before = TaskLife(id="t0", title=safe("Old"), first_seen=1.0, decided=SINCE - 60)
+    before = TaskLife(id="t0", title=clean_line("Old"), first_seen=1.0, decided=SINCE - 60)
     wrong = Counted(SINCE + 120, "a1", "c1", "tool failed", Severity.CRITICAL, 3)
     observed = Observed(
         samples=[
@@ -132,7 +132,7 @@ def test_the_history_tells_of_the_night(tmp_path: Path) -> None:
                 severity=Severity.CRITICAL,
                 first_seen=SINCE + 5,
                 gone=NOW - 5,
-                text=safe("Ada has spent 102 %"),
+                text=clean_line("Ada has spent 102 %"),
             )
         ],
     )
@@ -151,23 +151,27 @@ def test_the_history_tells_of_the_night(tmp_path: Path) -> None:
 
 def test_without_a_history_the_log_that_is_held_tells() -> None:
     store = a_store()
-    task = Ref("t1", safe("Refund 214"))
+    task = Ref("t1", clean_line("Refund 214"))
     entries = (
-        entry(0, SINCE - HOUR, "task.approved", task=Ref("t0"), actor=Ref("u1", safe("Theo"))),
-        entry(1, SINCE + HOUR, "task.approved", task=task, actor=Ref("u2", safe("Wanda"))),
+        entry(
+            0, SINCE - HOUR, "task.approved", task=Ref("t0"), actor=Ref("u1", clean_line("Theo"))
+        ),
+        entry(1, SINCE + HOUR, "task.approved", task=task, actor=Ref("u2", clean_line("Wanda"))),
         Activity(id="gap:e2", id_derived=True),
         entry(
             2,
             SINCE + 2 * HOUR,
             "tool.failed",
             severity=Severity.WARNING,
-            text=safe("Too slow: 3 s"),
+            text=clean_line("Too slow: 3 s"),
         ),
-        entry(3, NOW - 30, "tool.failed", severity=Severity.WARNING, text=safe("Too slow: 4 s")),
+        entry(
+            3, NOW - 30, "tool.failed", severity=Severity.WARNING, text=clean_line("Too slow: 4 s")
+        ),
         entry(4, NOW - 10, "tool.called", severity=Severity.INFO),
     )
     store.activity.merge(Listing(records=(*entries[:2], *entries[3:])))
-    past = slice_of_log(entries, SINCE, NOW, safe("only the log"))
+    past = slice_of_log(entries, SINCE, NOW, clean_line("only the log"))
     found = changes_since(past, store, AlertLimits(), (SINCE, NOW))
     assert told(found, "Decided") == ["Wanda: approved Refund 214 ×1 activity:e1"]
     assert told(found, "Went wrong") == ["Ada: Too slow: 4 s ×2 activity:e3"]
@@ -181,11 +185,13 @@ def test_without_a_history_the_log_that_is_held_tells() -> None:
 
 def test_what_was_sent_from_here_is_told_once() -> None:
     lives = [
-        TaskLife(id="t1", title=safe("Refund"), first_seen=1.0, decided=NOW - 60),
-        TaskLife(id="t2", title=safe("Before"), first_seen=1.0, decided=SINCE - 60),
+        TaskLife(id="t1", title=clean_line("Refund"), first_seen=1.0, decided=NOW - 60),
+        TaskLife(id="t2", title=clean_line("Before"), first_seen=1.0, decided=SINCE - 60),
     ]
-    mine = ChangeEvent(NOW - 61, safe("approved Refund"), safe("from here"))
-    limit = ChangeEvent(NOW - 30, safe("set limit Ada"), safe("from here"), key="agents:a1")
+    mine = ChangeEvent(NOW - 61, clean_line("approved Refund"), clean_line("from here"))
+    limit = ChangeEvent(
+        NOW - 30, clean_line("set limit Ada"), clean_line("from here"), key="agents:a1"
+    )
     sent = {"t1": mine, "t2": mine, "attempt-3": limit}
     past = HistorySlice([(SINCE, NOW)], lives, [])
     found = changes_since(past, a_store(), AlertLimits(), (SINCE, NOW), sent)
@@ -198,10 +204,13 @@ def test_what_was_sent_from_here_is_told_once() -> None:
 def test_what_waits_newly_is_told_the_worst_first() -> None:
     store = a_store()
     tasks = [
-        Task(id="old", title=safe("Old"), created=Moment(SINCE - 1)),
-        *(Task(id=f"n{n}", title=safe("New"), created=Moment(NOW - 60 + n)) for n in range(3)),
-        Task(id="late", title=safe("Late"), created=Moment(SINCE + 1)),
-        Task(id="when", title=safe("When?")),
+        Task(id="old", title=clean_line("Old"), created=Moment(SINCE - 1)),
+        *(
+            Task(id=f"n{n}", title=clean_line("New"), created=Moment(NOW - 60 + n))
+            for n in range(3)
+        ),
+        Task(id="late", title=clean_line("Late"), created=Moment(SINCE + 1)),
+        Task(id="when", title=clean_line("When?")),
     ]
     store.take(FeedName.PENDING, Listing(records=tuple(tasks)))
     found = changes_since(NOTHING, store, AlertLimits(), (SINCE, NOW))
@@ -231,7 +240,7 @@ def test_gaps_lie_where_nothing_was_seen(begins: list[tuple[float, float]]) -> N
 def departed(task: str, **told: Any) -> TaskLife:
     life = TaskLife(
         id=task,
-        title=safe(f"Refund {task}"),
+        title=clean_line(f"Refund {task}"),
         first_seen=SINCE - 60,
         departed=NOW - 60,
         departed_after=NOW - 65,
@@ -248,7 +257,7 @@ def decided(*lives: TaskLife, **sent: ChangeEvent) -> list[str]:
 
 
 def test_what_left_the_queue_is_told_with_what_became_of_it() -> None:
-    by_bob = {"decided_by": safe("Bob"), "decided": NOW - 60}
+    by_bob = {"decided_by": clean_line("Bob"), "decided": NOW - 60}
     assert decided(departed("t1", state=TaskState.APPROVED, **by_bob)) == [
         "Bob: approved Refund t1 ×1 "
     ]
@@ -268,7 +277,7 @@ def test_what_left_the_queue_with_an_unknown_outcome_is_counted() -> None:
     [line] = decided(*(departed(f"t{number}") for number in range(5)))
     assert "5 tasks left the queue, outcome unknown" in line
     assert "and 2 more" in line
-    mine = ChangeEvent(NOW - 61, safe("approve Refund t1: done"), safe("from here"))
+    mine = ChangeEvent(NOW - 61, clean_line("approve Refund t1: done"), clean_line("from here"))
     assert decided(departed("t1"), t1=mine) == ["from here: approve Refund t1: done ×1 "]
 
 
@@ -305,7 +314,7 @@ def test_sums_say_which_time_they_are_of() -> None:
 def test_sums_that_differ_from_the_sum_of_all_are_pointed_out() -> None:
     store = a_store()
     whole = Budget(
-        id="all", scope=BudgetScope.ALL, spent=Money(Decimal(500), safe("USD")), limit=None
+        id="all", scope=BudgetScope.ALL, spent=Money(Decimal(500), clean_line("USD")), limit=None
     )
     store.take(FeedName.BUDGET, Listing(records=(whole,)))
     seen = ((SINCE, NOW),)
@@ -320,11 +329,11 @@ def test_sums_that_differ_from_the_sum_of_all_are_pointed_out() -> None:
 
 def test_alerts_without_a_time_and_those_that_ended_are_told() -> None:
     store = a_store()
-    undated = Alert(id="al2", severity=Severity.WARNING, text=safe("Ada is at 80 %"))
+    undated = Alert(id="al2", severity=Severity.WARNING, text=clean_line("Ada is at 80 %"))
     brief = Alert(
         id="al3",
         severity=Severity.CRITICAL,
-        text=safe("Ada was at 100 %"),
+        text=clean_line("Ada was at 100 %"),
         open=False,
         at=Moment(NOW - HOUR),
     )
@@ -335,7 +344,7 @@ def test_alerts_without_a_time_and_those_that_ended_are_told() -> None:
         subject="a1",
         severity=Severity.WARNING,
         first_seen=NOW - 30,
-        text=safe("Ada is at 80 %"),
+        text=clean_line("Ada is at 80 %"),
         is_dated=False,
     )
     past = HistorySlice([(SINCE, NOW)], [], [], alerts=[life])
@@ -348,8 +357,8 @@ def test_alerts_without_a_time_and_those_that_ended_are_told() -> None:
 
 def test_a_task_without_a_time_is_new_where_the_queue_was_seen_before() -> None:
     store = a_store()
-    store.take(FeedName.PENDING, Listing(records=(Task(id="t1", title=safe("When?")),)))
-    life = TaskLife(id="t1", title=safe("When?"), first_seen=NOW - 30, waits=True)
+    store.take(FeedName.PENDING, Listing(records=(Task(id="t1", title=clean_line("When?")),)))
+    life = TaskLife(id="t1", title=clean_line("When?"), first_seen=NOW - 30, waits=True)
     for since_when, expected in ((NOW - 60, [": When? ×1 tasks:t1"]), (NOW - 30, [])):
         past = HistorySlice([(SINCE, NOW)], [life], [], queue_seen=[(since_when, NOW)])
         found = changes_since(past, store, AlertLimits(), (SINCE, NOW))

@@ -37,7 +37,7 @@ from agentco_tui.history.reader import Reader
 from agentco_tui.history.rows import LONGEST_TITLE
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.model import BudgetScope, Severity, TaskState
-from agentco_tui.text import safe
+from agentco_tui.text import clean_line
 from tests.history.observed_file import ObservedDatabase
 
 ORIGIN = "https://platform.example"
@@ -75,7 +75,7 @@ def checked(folder: Path) -> None:
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:
     file = opened(tmp_path)
-    title = safe("Refund " + "x" * 500)
+    title = clean_line("Refund " + "x" * 500)
     task = TaskLife(id="t1", title=title, agent="ag_1", first_seen=NOON, state=TaskState.PENDING)
     alert = AlertLife(
         id="al_1",
@@ -85,7 +85,7 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
         first_seen=NOON,
     )
     count = Counted(NOON + 5, "ag_1", None, "tool used", Severity.INFO, 3)
-    agent = AgentSample(NOON, safe("active"), Decimal("71.5"), 12)
+    agent = AgentSample(NOON, clean_line("active"), Decimal("71.5"), 12)
     observed = Observed(
         samples=[
             (FeedName.BUDGET, "", "EUR?", spent(NOON, 3, None)),
@@ -93,7 +93,7 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
             (FeedName.AGENTS, "ag_1", "", agent),
         ],
         seen=[(feed, "", (NOON, NOON + 9)) for feed in FeedName],
-        names=[("agent", "ag_1", safe("Ada"), "cmp_1")],
+        names=[("agent", "ag_1", clean_line("Ada"), "cmp_1")],
         counts=[count],
         lives=[task],
         alerts=[alert],
@@ -253,7 +253,7 @@ def test_figures_of_two_processes_become_one_track(
 
 def test_the_life_of_a_task_is_put_together(tmp_path: Path) -> None:
     file = opened(tmp_path)
-    title = safe("Refund 214 customers")
+    title = clean_line("Refund 214 customers")
     seen = TaskLife(
         id="t1",
         title=title,
@@ -264,10 +264,10 @@ def test_the_life_of_a_task_is_put_together(tmp_path: Path) -> None:
     )
     told = TaskLife(
         id="t1",
-        title=safe(""),
+        title=clean_line(""),
         first_seen=NOON + 20,
         decided=NOON + 20,
-        decided_by=safe("Wanda"),
+        decided_by=clean_line("Wanda"),
         state=TaskState.APPROVED,
     )
     late = TaskLife(id="t1", title=title, first_seen=NOON + 10, state=TaskState.PENDING)
@@ -536,7 +536,7 @@ def test_what_grows_old_is_kept_in_longer_buckets(tmp_path: Path) -> None:
         for at in range(0, 6 * 3_600, 60)
     ]
     life = TaskLife(
-        id="t1", title=safe("old"), first_seen=end - 390 * database.DAY, state=TaskState.DONE
+        id="t1", title=clean_line("old"), first_seen=end - 390 * database.DAY, state=TaskState.DONE
     )
     seen = Observed(seen=[(COMPANIES, "", (end - 1, end))], counts=counts, lives=[life])
     file.store([of_company(*samples), seen])
@@ -701,7 +701,12 @@ def departure(task: str, at: float, after: float) -> Observed:
 
 
 def waiting_life(task: str, at: float = NOON, **told: Any) -> Observed:
-    about = {"title": safe(f"task {task}"), "company": "c1", "state": TaskState.PENDING, **told}
+    about = {
+        "title": clean_line(f"task {task}"),
+        "company": "c1",
+        "state": TaskState.PENDING,
+        **told,
+    }
     return Observed(lives=[TaskLife(id=task, first_seen=at, waits=True, **about)])
 
 
@@ -724,10 +729,10 @@ def test_a_task_that_left_the_queue_is_remembered_with_the_time(tmp_path: Path) 
     assert file.read(unknown) == ["t1"]
     bob = TaskLife(
         id="t1",
-        title=safe("task t1"),
+        title=clean_line("task t1"),
         first_seen=NOON + 40,
         state=TaskState.APPROVED,
-        decided_by=safe("Bob"),
+        decided_by=clean_line("Bob"),
     )
     file.store([Observed(lives=[bob], looked_up=["t1"])])
     known = file.read(lives)
@@ -774,7 +779,7 @@ def test_an_alert_that_ended_keeps_its_text_and_severity(tmp_path: Path) -> None
         subject="a1",
         severity=Severity.CRITICAL,
         first_seen=NOON,
-        text=safe("Ada has spent 102 %"),
+        text=clean_line("Ada has spent 102 %"),
         is_dated=False,
     )
     file.store([Observed(alerts=[alert], open_alerts=(NOON, frozenset(["al1"])))])
@@ -789,10 +794,10 @@ def test_a_decision_by_a_clock_that_is_behind_counts(tmp_path: Path) -> None:
     file.store([waiting_life("t1", NOON + 0.6), queue(NOON + 0.6, "t1")])
     rejected = TaskLife(
         id="t1",
-        title=safe("task t1"),
+        title=clean_line("task t1"),
         first_seen=NOON,
         decided=NOON,
-        decided_by=safe("Bob"),
+        decided_by=clean_line("Bob"),
         state=TaskState.REJECTED,
     )
     file.store([Observed(lives=[rejected]), departure("t1", NOON + 5, NOON + 0.6)])

@@ -20,7 +20,7 @@ from agentco_tui.history.spending import Spending, spending_of, spent_by_slot
 from agentco_tui.history.spending_alarms import Burn, NoData, Runaway, burn, runaway
 from agentco_tui.model import Budget, BudgetScope, Moment
 from agentco_tui.model.period import DAY, HOUR, Period, period_of
-from agentco_tui.text import safe
+from agentco_tui.text import clean_line
 from tests.benchmarks.forecast import KINDS, Report, report_forecasts
 
 START = datetime(2026, 11, 1, tzinfo=UTC).timestamp()
@@ -256,11 +256,11 @@ def budget(**fields: object) -> Budget:
     ("fields", "start", "end"),
     [
         ({}, (2026, 11, 1), (2026, 12, 1)),
-        ({"period": safe("monthly")}, (2026, 11, 1), (2026, 12, 1)),
-        ({"period": safe("weekly")}, (2026, 11, 16), (2026, 11, 23)),
-        ({"period": safe("daily")}, (2026, 11, 19), (2026, 11, 20)),
-        ({"resets": (2026, 12, 5), "period": safe("monthly")}, (2026, 11, 5), (2026, 12, 5)),
-        ({"resets": (2026, 11, 24), "period": safe("week")}, (2026, 11, 17), (2026, 11, 24)),
+        ({"period": clean_line("monthly")}, (2026, 11, 1), (2026, 12, 1)),
+        ({"period": clean_line("weekly")}, (2026, 11, 16), (2026, 11, 23)),
+        ({"period": clean_line("daily")}, (2026, 11, 19), (2026, 11, 20)),
+        ({"resets": (2026, 12, 5), "period": clean_line("monthly")}, (2026, 11, 5), (2026, 12, 5)),
+        ({"resets": (2026, 11, 24), "period": clean_line("week")}, (2026, 11, 17), (2026, 11, 24)),
         ({"resets": (2026, 11, 10)}, (2026, 11, 10), (2026, 12, 10)),
         (
             {"period_start": (2026, 11, 15), "resets": (2026, 11, 30)},

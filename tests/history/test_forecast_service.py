@@ -25,7 +25,7 @@ from agentco_tui.live.feeds import Clock, FeedName
 from agentco_tui.live.store import Store
 from agentco_tui.model import Budget, BudgetScope, Listing, Moment, Money, Severity
 from agentco_tui.model.period import DAY, HOUR, Period, period_of
-from agentco_tui.text import safe
+from agentco_tui.text import clean_line
 from tests.benchmarks.forecast import START, make
 from tests.history.observed_file import ObservedDatabase
 from tests.live.poller_harness import stage
@@ -34,7 +34,7 @@ from tests.platform import EmbeddedPlatform
 T = TypeVar("T")
 ABOUT = "prod", "https://platform.example"
 NOW = START + 12 * DAY + 0.5 * HOUR
-USD = safe("USD")
+USD = clean_line("USD")
 AGENT_BUDGETS = FeedName.AGENT_BUDGETS
 
 
@@ -54,7 +54,7 @@ def agents_budget(name: str, spent: object = "120", limit: object = 1000) -> Bud
         scope=BudgetScope.AGENT,
         limit=next(sums),
         spent=next(sums),
-        period=safe("monthly"),
+        period=clean_line("monthly"),
     )
 
 
@@ -165,7 +165,7 @@ async def test_an_agents_entries_failures_and_usual_run(tmp_path: Path) -> None:
     lives = [
         TaskLife(
             id=f"t{n}",
-            title=safe("A task"),
+            title=clean_line("A task"),
             agent="ada",
             first_seen=NOW - n * HOUR,
             decided=NOW - n * HOUR,

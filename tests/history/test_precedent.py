@@ -9,16 +9,16 @@ from typing import Any
 from agentco_tui.history.observations import TaskLife
 from agentco_tui.history.precedent import Precedent, find_precedents, likeness_of
 from agentco_tui.model import Money, Ref, Task, TaskState
-from agentco_tui.text import SafeText, plain, safe
+from agentco_tui.text import SafeText, clean_line, mark_safe
 
-USD, EUR = plain("USD"), plain("EUR")
+USD, EUR = mark_safe("USD"), mark_safe("EUR")
 LINUS = Ref(id="linus")
-REFUND = Task(id="t0", title=plain("Refund 214 customers"), agent=LINUS)
+REFUND = Task(id="t0", title=mark_safe("Refund 214 customers"), agent=LINUS)
 
 
 def life(number: int, state: TaskState | None, **more: Any) -> TaskLife:
     told = {"title": "Refund 9 customers", "agent": "linus", "waiting_since": 1.0, **more}
-    told["title"] = safe(told["title"])
+    told["title"] = clean_line(told["title"])
     return TaskLife(id=f"t{number}", first_seen=float(number), state=state, **told)
 
 
@@ -52,8 +52,10 @@ def test_what_several_sources_know_of_one_task_counts_once() -> None:
     waited = life(1, TaskState.PENDING)
     journal = TaskLife(id="t1", title=REFUND.title, agent="linus", first_seen=3.0, decided=3.0,
                        state=TaskState.APPROVED)  # fmt: skip
-    log = TaskLife(id="t1", title=safe(""), first_seen=9.0, ended=9.0, state=TaskState.FAILED)
-    unknown = TaskLife(id="t2", title=safe(""), agent="linus", first_seen=9.0, state=log.state)
+    log = TaskLife(id="t1", title=clean_line(""), first_seen=9.0, ended=9.0, state=TaskState.FAILED)
+    unknown = TaskLife(
+        id="t2", title=clean_line(""), agent="linus", first_seen=9.0, state=log.state
+    )
     told = found(waited, journal, log, unknown, here={"t1"})
     assert (told.approved, told.approved_here, told.failed, told.count) == (1, 1, 1, 1)
     assert told.last_at == 9.0
@@ -76,6 +78,9 @@ def test_what_they_cost_is_the_middle_of_one_currency_and_so_is_the_share() -> N
 
 def test_agents_without_an_id_are_known_by_name_and_words_by_what_they_have_in_common() -> None:
     titles = ("Refund 3 customers", "Refund 1,200 customers", "Refund Fairview customers")
-    tasks = [Task(id=title, title=plain(title), agent=Ref(name=plain("Linus"))) for title in titles]
+    tasks = [
+        Task(id=title, title=mark_safe(title), agent=Ref(name=mark_safe("Linus")))
+        for title in titles
+    ]
     assert all(likeness_of(one) == likeness_of(other) for one, other in pairwise(tasks))
     assert likeness_of(tasks[0]) != likeness_of(REFUND)

@@ -40,7 +40,7 @@ from agentco_tui.model import (
     Task,
     TaskState,
 )
-from agentco_tui.text import SafeText, safe
+from agentco_tui.text import SafeText, clean_line
 from tests.history.observed_file import ObservedDatabase
 from tests.live.poller_harness import stage
 from tests.platform import EmbeddedPlatform
@@ -122,7 +122,7 @@ def budget(agent: str, spent: int | None, company: str = "cmp_1", **about: Any) 
 
 def task(task_id: str, company: str | None = "cmp_1", **told: Any) -> Task:
     of = None if company is None else Ref(id=company)
-    return Task(id=task_id, title=safe(f"task {task_id}"), company=of, **told)
+    return Task(id=task_id, title=clean_line(f"task {task_id}"), company=of, **told)
 
 
 def entry(entry_id: str, at: float, verb: str = "tool.used", **told: Any) -> Activity:
@@ -283,7 +283,7 @@ async def test_the_life_of_a_task_from_lists_writes_and_log(watched: Watched) ->
     watched.clock.at += 5
     watched.store.publish(watched.store.tasks.put(approved))  # read after a write
     about["task"] = Ref(id="t1")
-    by = Ref(id="u1", name=safe("Wanda"))
+    by = Ref(id="u1", name=clean_line("Wanda"))
     watched.answer(
         FeedName.ACTIVITY,
         entry("e1", 7, "task.approved", task=about["task"], actor=by),
@@ -326,7 +326,7 @@ async def test_a_gap_of_the_log_is_a_gap(watched: Watched) -> None:
 
 
 async def test_alerts_come_and_go(watched: Watched) -> None:
-    alert = Alert(id="a", text=safe("over"), agent=Ref(id="ag_1"), severity=Severity.CRITICAL)
+    alert = Alert(id="a", text=clean_line("over"), agent=Ref(id="ag_1"), severity=Severity.CRITICAL)
     watched.answer(FeedName.ALERTS, alert)
     watched.answer(FeedName.ALERTS, more=True)
     watched.answer(FeedName.ALERTS)

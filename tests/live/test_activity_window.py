@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from agentco_tui.live.activity_window import ActivityWindow, is_gap
 from agentco_tui.model import Activity, Listing, Moment
 from agentco_tui.reading.identity import mark_shared
-from agentco_tui.text import plain
+from agentco_tui.text import mark_safe
 
 
 def numbers(window: ActivityWindow) -> list[int | None]:
@@ -21,7 +21,7 @@ def numbers(window: ActivityWindow) -> list[int | None]:
 def poll(log: list[float], length: int, *, newest_first: bool = True) -> Listing[Activity]:
     """The newest entries of a log of which only the times are told."""
     entries = [
-        Activity(id=f"{number}", at=Moment(at), text=plain("step"))
+        Activity(id=f"{number}", at=Moment(at), text=mark_safe("step"))
         for number, at in list(enumerate(log))[-length:]
     ]
     return Listing(records=tuple(reversed(entries) if newest_first else entries))
@@ -97,9 +97,9 @@ def test_a_longer_poll_moves_the_gap_back_and_then_closes_it() -> None:
 def test_a_log_that_began_anew_in_the_past_is_marked_too() -> None:
     """The platform's clock was set back, or the log comes from a backup."""
     window = ActivityWindow()
-    late = [Activity(id=f"{n}", at=Moment(1_000.0 + n), text=plain("late")) for n in (8, 9)]
+    late = [Activity(id=f"{n}", at=Moment(1_000.0 + n), text=mark_safe("late")) for n in (8, 9)]
     window.merge(Listing(records=tuple(reversed(late))))
-    early = [Activity(id=f"{n}", at=Moment(float(n)), text=plain("early")) for n in (1, 2)]
+    early = [Activity(id=f"{n}", at=Moment(float(n)), text=mark_safe("early")) for n in (1, 2)]
     window.merge(Listing(records=tuple(reversed(early))))
     assert numbers(window) == [1, 2, None, 8, 9]
 
@@ -111,7 +111,7 @@ def test_an_empty_answer_and_the_same_answer_change_nothing_and_a_corrected_entr
     assert window.merge(same) == ((), (), ())
     assert window.merge(Listing(records=())) == ((), (), ())
     assert numbers(window) == [0, 1]
-    corrected = Activity(id="1", at=Moment(2.0), text=plain("other words"))
+    corrected = Activity(id="1", at=Moment(2.0), text=mark_safe("other words"))
     assert window.merge(Listing(records=(corrected, same.records[1]))) == ((), ("1",), ())
 
 
@@ -127,7 +127,9 @@ def test_the_window_is_bounded_and_counts_what_it_let_go() -> None:
 def test_entries_without_a_time_stay_in_the_order_they_came() -> None:
     window = ActivityWindow()
     window.merge(
-        Listing(records=(Activity(id="b", text=plain("b")), Activity(id="a", text=plain("a"))))
+        Listing(
+            records=(Activity(id="b", text=mark_safe("b")), Activity(id="a", text=mark_safe("a")))
+        )
     )
     assert [item.id for item in window] == ["a", "b"]
     assert window.get("b") is [*window][1]
@@ -138,12 +140,12 @@ def test_entries_without_a_time_stay_in_the_order_they_came() -> None:
 
 def test_an_entry_that_a_platform_calls_as_we_call_gaps_is_an_entry() -> None:
     for derived in (True, False):
-        assert is_gap(Activity(id="gap:7", id_derived=derived, text=plain("step"))) is derived
-    assert not is_gap(Activity(id="7", id_derived=True, text=plain("step")))
+        assert is_gap(Activity(id="gap:7", id_derived=derived, text=mark_safe("step"))) is derived
+    assert not is_gap(Activity(id="7", id_derived=True, text=mark_safe("step")))
 
 
 def untimed(number: int) -> Activity:
-    return Activity(id=f"{number}", text=plain("step"))
+    return Activity(id=f"{number}", text=mark_safe("step"))
 
 
 @given(
@@ -157,7 +159,7 @@ def test_an_entry_without_a_time_stays_between_its_neighbours(
     """In either order of the platform, in the first poll and in later ones."""
     has_times[0] = has_times[-1] = True
     log = [
-        Activity(id=f"{n}", at=Moment(1_000.0 + n), text=plain("step")) if timed else untimed(n)
+        Activity(id=f"{n}", at=Moment(1_000.0 + n), text=mark_safe("step")) if timed else untimed(n)
         for n, timed in enumerate(has_times)
     ]
     window = ActivityWindow()
@@ -173,16 +175,16 @@ def test_an_entry_without_a_time_stays_between_its_neighbours(
 
 def test_an_older_part_of_the_log_comes_before_an_entry_without_a_time() -> None:
     window = ActivityWindow()
-    known = Activity(id="8", at=Moment(1_008.0), text=plain("step"))
+    known = Activity(id="8", at=Moment(1_008.0), text=mark_safe("step"))
     window.merge(Listing(records=(known, untimed(7))))
-    older = Activity(id="3", at=Moment(1_003.0), text=plain("step"))
+    older = Activity(id="3", at=Moment(1_003.0), text=mark_safe("step"))
     window.merge(Listing(records=(older,)), is_poll=False)
     assert [entry.id for entry in window if not is_gap(entry)] == ["3", "7", "8"]
 
 
 def test_a_new_entry_with_the_id_of_another_takes_nobodys_place() -> None:
-    began = Activity(id="run_1", at=Moment(1.0), text=plain("began"))
-    ended = Activity(id="run_1", at=Moment(2.0), text=plain("ended"))
+    began = Activity(id="run_1", at=Moment(1.0), text=mark_safe("began"))
+    ended = Activity(id="run_1", at=Moment(2.0), text=mark_safe("ended"))
     window = ActivityWindow()
     window.merge(Listing(records=(began,)))
     window.merge(Listing(records=(ended,)))
@@ -197,6 +199,10 @@ def test_a_new_entry_with_the_id_of_another_takes_nobodys_place() -> None:
 
 def test_an_entry_that_is_brought_up_to_date_stays_one() -> None:
     window = ActivityWindow()
-    window.merge(Listing(records=(Activity(id="e1", at=Moment(1.0), text=plain("seen 1 time")),)))
-    window.merge(Listing(records=(Activity(id="e1", at=Moment(1.0), text=plain("seen 2 times")),)))
+    window.merge(
+        Listing(records=(Activity(id="e1", at=Moment(1.0), text=mark_safe("seen 1 time")),))
+    )
+    window.merge(
+        Listing(records=(Activity(id="e1", at=Moment(1.0), text=mark_safe("seen 2 times")),))
+    )
     assert [each.text for each in window] == ["seen 2 times"]

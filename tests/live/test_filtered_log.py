@@ -18,7 +18,7 @@ from agentco_tui.live.filtered_log import FilteredLog, is_about_agent
 from agentco_tui.live.names import Names
 from agentco_tui.live.store import Change, Store
 from agentco_tui.model import Activity, Agent, Listing, Moment, Ref
-from agentco_tui.text import plain
+from agentco_tui.text import mark_safe
 from tests.live.poller_harness import ChoosyPlatform, Stage, stage
 from tests.platform import EmbeddedPlatform
 
@@ -197,24 +197,24 @@ async def test_what_polls_missed_is_read_with_the_same_filter() -> None:
 
 
 def entry(**about: object) -> Activity:
-    return Activity(id="e", text=plain("step"), at=Moment(0.0), **about)  # type: ignore[arg-type]
+    return Activity(id="e", text=mark_safe("step"), at=Moment(0.0), **about)  # type: ignore[arg-type]
 
 
 def test_whose_an_entry_is_is_read_and_not_guessed() -> None:
     store = Store()
-    store.take(FeedName.AGENTS, Listing(records=(Agent(id="ag_2", name=plain("Linus")),)))
+    store.take(FeedName.AGENTS, Listing(records=(Agent(id="ag_2", name=mark_safe("Linus")),)))
     names = Names(store)
-    person = {"actor": Ref(id="usr_1"), "actor_type": plain("user")}
+    person = {"actor": Ref(id="usr_1"), "actor_type": mark_safe("user")}
     known: list[tuple[Activity, bool | None]] = [
         (entry(agent=Ref(id="ag_1")), True),
         (entry(actor=Ref(id="ag_1")), True),
         (entry(agent=Ref(id="ag_1"), **person), True),
         (entry(agent=Ref(id="ag_2")), False),
         (entry(actor=Ref(id="ag_2")), False),
-        (entry(actor=Ref(id="ag_9"), actor_type=plain("agent")), False),
+        (entry(actor=Ref(id="ag_9"), actor_type=mark_safe("agent")), False),
         (entry(**person), None),
         (entry(actor=Ref(id="x")), None),
-        (entry(agent=Ref(name=plain("Ada"))), None),
+        (entry(agent=Ref(name=mark_safe("Ada"))), None),
         (entry(), None),
     ]
     for each, verdict in known:
@@ -225,7 +225,7 @@ async def read_days(asked: ActivityFilter, *hours: float) -> list[str]:
     """The ids of the entries, so many hours after a midnight, that are part of the log."""
     midnight = datetime(2026, 11, 2, tzinfo=UTC).timestamp()
     records = tuple(
-        Activity(id=f"{hour:g}", text=plain("step"), at=Moment(midnight + hour * 3_600))
+        Activity(id=f"{hour:g}", text=mark_safe("step"), at=Moment(midnight + hour * 3_600))
         for hour in hours
     )
 

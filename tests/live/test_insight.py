@@ -35,7 +35,7 @@ from agentco_tui.model import (
     TaskState,
 )
 from agentco_tui.system.background import at_once
-from agentco_tui.text import plain
+from agentco_tui.text import mark_safe
 
 NOW = 1_000_000.0
 MINUTE = 60.0
@@ -47,9 +47,9 @@ LIMITS = AlertLimits()
 def task(id: str, minutes: float | None, priority: str | None = "medium") -> Task:
     return Task(
         id=id,
-        title=plain(id),
+        title=mark_safe(id),
         state=TaskState.PENDING,
-        priority=None if priority is None else plain(priority),
+        priority=None if priority is None else mark_safe(priority),
         created=None if minutes is None else Moment(NOW - minutes * MINUTE),
     )
 
@@ -59,7 +59,7 @@ def budget(id: str, share: str | None, scope: BudgetScope = BudgetScope.AGENT) -
 
 
 def alert(id: str = "a", **more: Any) -> Alert:
-    return Alert(id=id, text=plain("x"), **more)
+    return Alert(id=id, text=mark_safe("x"), **more)
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_the_part_of_a_period_that_is_over_is_known_by_its_start_and_end_or_not_
 ) -> None:
     known = replace(
         budget("a", "0.5"),
-        period=None if period is None else plain(period),
+        period=None if period is None else mark_safe(period),
         period_start=None if start is None else Moment(AT[start]),
         resets=None if end is None else Moment(AT[end]),
     )
@@ -151,7 +151,7 @@ def test_what_is_past_waiting_does_not_wait() -> None:
         (TaskState.PENDING, None, True), (TaskState.DONE, None, False), (None, None, True),
         (TaskState.PENDING, False, False),
     ):  # fmt: skip
-        told = Task(id="t", title=plain("t"), state=state, needs_approval=needs_approval)
+        told = Task(id="t", title=mark_safe("t"), state=state, needs_approval=needs_approval)
         assert insight.waits_for_person(told) is waits
 
 
@@ -204,7 +204,7 @@ def test_the_worst_comes_first_and_an_alert_about_a_budget_is_not_told_twice() -
 
 
 def test_the_worst_tasks_are_the_first_that_need_a_person() -> None:
-    done = Task(id="done", title=plain("x"), state=TaskState.DONE, created=Moment(NOW - 9e6))
+    done = Task(id="done", title=mark_safe("x"), state=TaskState.DONE, created=Moment(NOW - 9e6))
     timed = [
         replace(task(f"{n} {p}", n, p), agent=Ref(id=str(p)))
         for n in range(0, 120, 5)
@@ -233,9 +233,9 @@ def test_of_tasks_that_wait_alike_the_first_by_id_is_kept_wherever_it_stands() -
 
 
 def test_tasks_of_one_title_and_level_are_one_need_unless_they_stand_apart() -> None:
-    late = [replace(task(f"t{n}", 60 + n), title=plain("Publish")) for n in range(4)]
-    early = replace(task("t9", 20), title=plain("Publish"))
-    doubt = IdDoubt(reason=plain("2 tasks with this id"), sharers=2, nth=1, sent_id="t8")
+    late = [replace(task(f"t{n}", 60 + n), title=mark_safe("Publish")) for n in range(4)]
+    early = replace(task("t9", 20), title=mark_safe("Publish"))
+    doubt = IdDoubt(reason=mark_safe("2 tasks with this id"), sharers=2, nth=1, sent_id="t8")
     shared = replace(late[0], id="t8", id_doubt=doubt)
     tasks = [*late, early, shared, task("t7", 90)]
     found = waiting(*tasks)
@@ -251,7 +251,7 @@ def test_tasks_of_one_title_and_level_are_one_need_unless_they_stand_apart() -> 
 
 
 def test_scope_hides_other_companies_and_nothing_else() -> None:
-    one, named = Ref(id="cmp_1"), Ref(name=plain("Acme"))
+    one, named = Ref(id="cmp_1"), Ref(name=mark_safe("Acme"))
     hides = [insight.in_scope(ref, "cmp_1") for ref in (one, None, named, Ref(id="cmp_2"))]
     assert hides == [True, True, True, False]
     assert insight.in_scope(one, None)

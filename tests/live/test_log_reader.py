@@ -26,7 +26,7 @@ from agentco_tui.live.feeds import Clock, FeedName, Query
 from agentco_tui.live.log_reader import MOST, MOST_REQUESTS
 from agentco_tui.live.store import Change, Store
 from agentco_tui.model import Activity, Listing, Moment
-from agentco_tui.text import plain
+from agentco_tui.text import mark_safe
 
 TODAY = date(2026, 11, 23)
 DAY = 86_400.0
@@ -60,7 +60,7 @@ class Log:
 
     def entries(self) -> list[Activity]:
         return [
-            Activity(id=self.names.format(number), at=Moment(at), text=plain("step"))
+            Activity(id=self.names.format(number), at=Moment(at), text=mark_safe("step"))
             for number, at in enumerate(self.times, self.begins)
         ]
 
@@ -83,7 +83,7 @@ class Log:
         if self.failures:
             raise self.failures.pop(0)
         if limit > self.refused_from:
-            raise Invalid(plain("the limit is too high"), path="/api/activity")
+            raise Invalid(mark_safe("the limit is too high"), path="/api/activity")
         since = midnight(first) + self.zone if first and self.obeys_days else 0.0
         until = midnight(last) + DAY + self.zone if last and self.obeys_days else 1e12
         found = [each for each in self.entries() if each.at and since <= each.at.at < until]
@@ -309,7 +309,7 @@ async def test_after_a_failure_the_gap_stays_until_it_can_be_read() -> None:
     desk.poll(10)
     log.times += [NOON + 1.0 + turn for turn in range(30)]
     desk.poll(10)
-    log.failures = [PlatformFailed(plain("it is down"), path="/api/activity")] * 2
+    log.failures = [PlatformFailed(mark_safe("it is down"), path="/api/activity")] * 2
     for _ in range(2):
         with pytest.raises(PlatformFailed):
             await desk.behind.fill_gaps()
@@ -380,7 +380,7 @@ def test_the_past_is_whole_where_the_platform_fails_now_and_then() -> None:
     log = Log(steady(5_000, every=30.0))
     whole = past(Desk(log))
     assert whole == (by_minute(at for at in log.times if at >= NOON - PAST), [(NOON - PAST, NOON)])
-    log.failures = [PlatformFailed(plain("it is down"), path="/api/activity")] * 3
+    log.failures = [PlatformFailed(mark_safe("it is down"), path="/api/activity")] * 3
     assert past(Desk(log)) == whole
 
 

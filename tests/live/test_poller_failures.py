@@ -27,7 +27,7 @@ from agentco_tui.live.poll_timing import (
     poll_spacing,
 )
 from agentco_tui.live.store import Change
-from agentco_tui.text import plain
+from agentco_tui.text import mark_safe
 from tests.live.poller_harness import EVERYTHING, Stage, stage
 from tests.platform import EmbeddedPlatform
 
@@ -249,14 +249,14 @@ def test_a_feed_is_never_asked_sooner_than_wished(pace: Pace, refresh: float, to
 
 @given(st.integers(1, 10_000), st.floats(0.5, 20), seeds)
 def test_back_off_grows_to_the_ceiling(failures: int, refresh: float, seed: int) -> None:
-    error = errors.TimedOut(plain("no answer"))
+    error = errors.TimedOut(mark_safe("no answer"))
     delay = after_failure(error, failures, refresh, Random(seed))
     assert 0 < delay <= BACK_OFF_CEILING
 
 
 @given(st.floats(0, 1e9), seeds)
 def test_a_wait_that_is_asked_for_is_kept_within_reason(asked: float, seed: int) -> None:
-    error = errors.RateLimited(plain("slow down"), retry_after=asked)
+    error = errors.RateLimited(mark_safe("slow down"), retry_after=asked)
     delay = after_failure(error, 1, 5.0, Random(seed))
     assert delay >= min(asked, LONGEST_RETRY_AFTER)
     assert delay <= max(BACK_OFF_CEILING, LONGEST_RETRY_AFTER)

@@ -13,7 +13,7 @@ from agentco_tui.live.feeds import SCOPED, FeedName, Freshness, Pace, Phase, Que
 from agentco_tui.live.store import Change, Store
 from agentco_tui.model import Activity, Budget, Task
 from agentco_tui.reading import stream
-from agentco_tui.text import plain
+from agentco_tui.text import mark_safe
 from tests.live.poller_harness import EVERYTHING, OPERATIONS, ChoosyPlatform, Stage, stage
 from tests.platform import EmbeddedPlatform
 
@@ -192,7 +192,7 @@ async def test_first_rows_go_with_the_rest(monkeypatch: pytest.MonkeyPatch, tail
     seen: list[Change] = []
     with ChoosyPlatform(lambda *_: bodies[0]) as platform:
         async with stage(platform, wanted=only()) as on:
-            written = Task(id="written", title=plain("by a write"))
+            written = Task(id="written", title=mark_safe("by a write"))
             on.store.pending.put(written)
             await on.poller.read_again(FeedName.PENDING)
             assert list(on.store.pending) == [written], "nothing of that answer was shown"

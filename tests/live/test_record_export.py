@@ -38,7 +38,7 @@ from agentco_tui.model import (
     TaskState,
     TraceStep,
 )
-from agentco_tui.text import plain, safe, safe_block
+from agentco_tui.text import clean_block, clean_line, mark_safe
 from tests.live import records_page
 
 FEW = {"scope": BudgetScope.AGENT, "title": "t", "text": "t"}
@@ -47,7 +47,9 @@ FEW = {"scope": BudgetScope.AGENT, "title": "t", "text": "t"}
 @pytest.fixture
 def names() -> Names:
     store = Store()
-    linus = Agent(id="ag_1", name=plain("Linus"), company=Ref(id="cmp_1", name=plain("Acme")))
+    linus = Agent(
+        id="ag_1", name=mark_safe("Linus"), company=Ref(id="cmp_1", name=mark_safe("Acme"))
+    )
     store.take(FeedName.AGENTS, Listing(records=(linus,)))
     return Names(store)
 
@@ -56,13 +58,13 @@ def a_task(**more: object) -> Task:
     return Task(
         **{  # type: ignore[arg-type]
             "id": "tsk_1",
-            "title": plain("Refund 214"),
-            "description": safe_block("two\nlines"),
-            "status": plain("needs_ok"),
+            "title": mark_safe("Refund 214"),
+            "description": clean_block("two\nlines"),
+            "status": mark_safe("needs_ok"),
             "state": TaskState.PENDING,
             "agent": Ref(id="ag_1"),
             "created": Moment(at=1_700_000_000.5, zone_assumed=True),
-            "cost": Money(amount=Decimal("12.50"), currency=plain("USD"), unit_assumed=True),
+            "cost": Money(amount=Decimal("12.50"), currency=mark_safe("USD"), unit_assumed=True),
             "content": b"\x01\xff",
             "extra": b'{"risk": {"score": 1E+400}}',
             **more,
@@ -94,7 +96,7 @@ def test_a_task_is_told_with_its_units_and_what_was_assumed_or_worked_out(names:
 
 
 def test_each_kind_has_the_same_flat_names_whatever_was_sent(names: Names) -> None:
-    few, much = flat_record(Task(id="1", title=plain("t")), names), flat_record(a_task(), names)
+    few, much = flat_record(Task(id="1", title=mark_safe("t")), names), flat_record(a_task(), names)
     assert few.keys() == much.keys()
     assert (few["cost_amount"], few["cost_currency"], few["created"]) == ("", "", "")
     assert (much["cost_amount"], much["cost_currency"]) == ("12.50", "USD")
@@ -117,11 +119,11 @@ def test_what_was_not_sent_is_null(names: Names, kind: str) -> None:
 
 
 def test_a_task_that_shares_its_id_has_the_id_that_was_sent(names: Names) -> None:
-    doubt = IdDoubt(reason=plain("2 tasks with this id"), sharers=2, nth=2, sent_id="7")
-    told = as_json(Task(id="7\x002", title=plain("t"), id_doubt=doubt), names)
+    doubt = IdDoubt(reason=mark_safe("2 tasks with this id"), sharers=2, nth=2, sent_id="7")
+    told = as_json(Task(id="7\x002", title=mark_safe("t"), id_doubt=doubt), names)
     assert (told["id"], told["sharers"], told["nth"]) == ("7", 2, 2)
     assert told["unwritable"] == "2 tasks with this id"
-    alone = as_json(Task(id="7", title=plain("t")), names)
+    alone = as_json(Task(id="7", title=mark_safe("t")), names)
     assert [alone[name] for name in ("unwritable", "sharers", "nth")] == [None, None, None]
 
 
@@ -136,7 +138,7 @@ def test_what_marks_a_field_is_told_in_derived(names: Names) -> None:
     told = as_json(budget, names)
     assert (told["share"], told["name"]) == (0.5, "Linus")
     assert told["derived"] == ["name", "company", "remaining", "share"]
-    entry = Activity(id="e", verb=plain("approved"), agent=Ref(id="ag_1"), id_derived=True)
+    entry = Activity(id="e", verb=mark_safe("approved"), agent=Ref(id="ag_1"), id_derived=True)
     told = as_json(entry, names)
     assert told["text"] == "Linus approved"
     assert told["derived"] == ["id", "text", "company"]
@@ -144,7 +146,7 @@ def test_what_marks_a_field_is_told_in_derived(names: Names) -> None:
 
 
 def test_an_environment_is_of_short_lines_without_nul(names: Names) -> None:
-    hostile = a_task(id="tsk\x00\u202e1", description=safe("x" * 9_000, 20_000))
+    hostile = a_task(id="tsk\x00\u202e1", description=clean_line("x" * 9_000, 20_000))
     variables = record_environment(hostile, names)
     assert variables["AGENTCO_TASK_TITLE"] == "Refund 214"
     assert variables["AGENTCO_TASK_AGENT_NAME"] == "Linus"

@@ -19,14 +19,14 @@ from agentco_tui.live.store import Store
 from agentco_tui.model import Activity, Agent, Company, Listing, Moment, Record, Ref, Severity, Task
 from agentco_tui.reading.decode import read_page
 from agentco_tui.reading.kinds.activity import ACTIVITY
-from agentco_tui.text import plain, safe
+from agentco_tui.text import clean_line, mark_safe
 
 USER = {"actor_type": "user", "actor_id": "u1"}
 ADA = {"actor_type": "agent", "actor_id": "a1", "agent_id": "a1"}
 STORED: dict[FeedName, Record] = {
-    FeedName.AGENTS: Agent(id="a1", name=plain("Ada"), company=Ref(id="c1")),
-    FeedName.COMPANIES: Company(id="c1", name=plain("Acme")),
-    FeedName.TASKS: Task(id="t1", title=plain("Refund 3")),
+    FeedName.AGENTS: Agent(id="a1", name=mark_safe("Ada"), company=Ref(id="c1")),
+    FeedName.COMPANIES: Company(id="c1", name=mark_safe("Acme")),
+    FeedName.TASKS: Task(id="t1", title=mark_safe("Refund 3")),
 }
 
 
@@ -102,10 +102,10 @@ def test_an_entry_is_a_sentence_with_the_names_known_by_then(
 
 
 def note(at: float | None, words: str | None, **more: Any) -> Activity:
-    fields = {"agent": Ref(id="a1"), "verb": plain("agent.note"), **more}
+    fields = {"agent": Ref(id="a1"), "verb": mark_safe("agent.note"), **more}
     moment = None if at is None else Moment(at)
     return Activity(
-        id=f"{at}{words}", at=moment, text=None if words is None else safe(words), **fields
+        id=f"{at}{words}", at=moment, text=None if words is None else clean_line(words), **fields
     )
 
 
@@ -138,9 +138,9 @@ def test_what_is_alike_but_for_figures_and_names_is_folded_into_the_newest() -> 
     "other",
     [
         {"agent": Ref(id="a2")},
-        {"verb": plain("agent.remark")},
+        {"verb": mark_safe("agent.remark")},
         {"task": Ref(id="t2")},
-        {"target": Ref(id="g", name=plain("Kofi"))},
+        {"target": Ref(id="g", name=mark_safe("Kofi"))},
         {"severity": Severity.CRITICAL},
         {"words": "Wrote 3 messages"},
         {"at": None},
@@ -162,9 +162,9 @@ def test_of_noise_without_words_the_verb_tells_the_kind() -> None:
 def test_records_of_several_kinds_may_have_one_id() -> None:
     """As where each kind counts from 1: a name is only that of the kind that is meant."""
     store = Store()
-    store.take(FeedName.AGENTS, Listing(records=(Agent(id="3", name=plain("Ada")),)))
-    store.take(FeedName.COMPANIES, Listing(records=(Company(id="3", name=plain("Acme")),)))
-    store.take(FeedName.TASKS, Listing(records=(Task(id="4", title=plain("Refund 3")),)))
+    store.take(FeedName.AGENTS, Listing(records=(Agent(id="3", name=mark_safe("Ada")),)))
+    store.take(FeedName.COMPANIES, Listing(records=(Company(id="3", name=mark_safe("Acme")),)))
+    store.take(FeedName.TASKS, Listing(records=(Task(id="4", title=mark_safe("Refund 3")),)))
     names, verb = Names(store), {"action": "budget.updated", "entity_id": "3"}
     ada = entry_of(actor_type="agent", actor_id="3", entity_type="company", **verb)
     assert (

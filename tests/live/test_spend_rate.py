@@ -31,13 +31,13 @@ from agentco_tui.model import (
     Ref,
 )
 from agentco_tui.system.background import at_once
-from agentco_tui.text import plain
+from agentco_tui.text import mark_safe
 from tests.benchmarks import forecast as backtest
 
 NOW = 1_790_000_000.0  # 2026-09-21: nine days before the calendar's month ends
 MINUTE, HOUR, DAY = 60.0, 3_600.0, 86_400.0
-GLOBEX = Ref("globex", plain("Globex"))
-USD = plain("USD")
+GLOBEX = Ref("globex", mark_safe("Globex"))
+USD = mark_safe("USD")
 
 
 class Hand(Clock):
@@ -65,14 +65,14 @@ class Polled:
         self.names = Names(self.store)
         self.needs = NeedsModel(self.outlook, Snoozes(None, ""), lambda: None)
         self.store.take(
-            FeedName.COMPANIES, Listing(records=(Company(id="globex", name=plain("Globex")),))
+            FeedName.COMPANIES, Listing(records=(Company(id="globex", name=mark_safe("Globex")),))
         )
         self.states = {"priya": AgentState.ACTIVE, "bruno": AgentState.ACTIVE}
         self.take_agents()
 
     def take_agents(self) -> None:
         agents = tuple(
-            Agent(id=each, name=plain(each.title()), company=GLOBEX, state=state)
+            Agent(id=each, name=mark_safe(each.title()), company=GLOBEX, state=state)
             for each, state in self.states.items()
         )
         self.store.take(FeedName.AGENTS, Listing(records=agents))

@@ -23,13 +23,13 @@ from agentco_tui.model import (
     Task,
 )
 from agentco_tui.system import background
-from agentco_tui.text import plain, signs
+from agentco_tui.text import mark_safe, signs
 
 MANY = 5_000
 
 
 def agent(number: int, name: str = "Ada") -> Agent:
-    return Agent(id=f"ag_{number}", name=plain(name))
+    return Agent(id=f"ag_{number}", name=mark_safe(name))
 
 
 def listing(*agents: Agent) -> Listing[Agent]:
@@ -167,20 +167,20 @@ ADA = Ref(id="ag_1")
 def names() -> Names:
     """Ada of Acme is known; so are an agent without a company and a company without a name."""
     store = Store()
-    ada = Agent(id="ag_1", name=plain("Ada"), company=ACME)
+    ada = Agent(id="ag_1", name=mark_safe("Ada"), company=ACME)
     nameless = Agent(id="ag_2")
     store.agents.replace(Listing(records=(ada, nameless)))
-    acme = Company(id="cmp_1", name=plain("Acme"))
+    acme = Company(id="cmp_1", name=mark_safe("Acme"))
     store.companies.replace(Listing(records=(acme, Company(id="cmp_2"))))
     return Names(store)
 
 
 def test_an_agent_or_company_is_named_by_the_record_then_the_list_then_the_id(names: Names) -> None:
     assert names.agent(ADA) == "Ada"
-    assert names.agent(Ref(id="ag_1", name=plain("Ada Lovelace"))) == "Ada Lovelace"
-    assert names.agent(Ref(name=plain("Grace"))) == "Grace"
+    assert names.agent(Ref(id="ag_1", name=mark_safe("Ada Lovelace"))) == "Ada Lovelace"
+    assert names.agent(Ref(name=mark_safe("Grace"))) == "Grace"
     assert names.company(ACME) == "Acme"
-    assert names.company(Ref(id="cmp_1", name=plain("Acme Ltd"))) == "Acme Ltd"
+    assert names.company(Ref(id="cmp_1", name=mark_safe("Acme Ltd"))) == "Acme Ltd"
     for unnamed in ("ag_2", "ag_9"):
         assert names.agent(Ref(id=unnamed)) == unnamed
     for unnamed in ("cmp_2", "cmp_9"):
@@ -198,23 +198,23 @@ def test_the_scope_is_a_company_or_all(names: Names) -> None:
 
 def test_a_records_company_is_its_own_else_its_agents(names: Names) -> None:
     other = Ref(id="cmp_2")
-    task = Task(id="t", title=plain("t"), agent=ADA)
+    task = Task(id="t", title=mark_safe("t"), agent=ADA)
     assert names.company_of(task) == ACME
-    assert names.company_of(Task(id="t", title=plain("t"), agent=ADA, company=other)) == other
-    assert names.company_of(Task(id="t", title=plain("t"))) is None
-    assert names.company_of(Task(id="t", title=plain("t"), agent=Ref(id="ag_9"))) is None
-    assert names.company_of(Alert(id="a", text=plain("a"), agent=ADA)) == ACME
+    assert names.company_of(Task(id="t", title=mark_safe("t"), agent=ADA, company=other)) == other
+    assert names.company_of(Task(id="t", title=mark_safe("t"))) is None
+    assert names.company_of(Task(id="t", title=mark_safe("t"), agent=Ref(id="ag_9"))) is None
+    assert names.company_of(Alert(id="a", text=mark_safe("a"), agent=ADA)) == ACME
     assert names.company_of(Agent(id="ag_1")) is None
     assert names.company_of(Agent(id="ag_1", company=ACME)) == ACME
     assert names.company_of(Budget(id="ag_1", scope=BudgetScope.AGENT)) == ACME
     assert names.company_of(Budget(id="ag_2", scope=BudgetScope.AGENT)) is None
-    own = names.company_of(Budget(id="cmp_2", scope=BudgetScope.COMPANY, name=plain("Two")))
-    assert own == Ref(id="cmp_2", name=plain("Two"))
+    own = names.company_of(Budget(id="cmp_2", scope=BudgetScope.COMPANY, name=mark_safe("Two")))
+    assert own == Ref(id="cmp_2", name=mark_safe("Two"))
 
 
 def test_a_budget_is_named_by_what_it_is_for(names: Names) -> None:
     assert names.budget(Budget(id="all", scope=BudgetScope.ALL)) == "all"
-    assert names.budget(Budget(id="all", scope=BudgetScope.ALL, name=plain("Org"))) == "Org"
+    assert names.budget(Budget(id="all", scope=BudgetScope.ALL, name=mark_safe("Org"))) == "Org"
     assert names.budget(Budget(id="cmp_1", scope=BudgetScope.COMPANY)) == "Acme"
     assert names.budget(Budget(id="ag_1", scope=BudgetScope.AGENT)) == "Ada"
     assert names.budget(Budget(id="ag_9", scope=BudgetScope.AGENT)) == "ag_9"

@@ -13,9 +13,9 @@ from agentco_tui.live.feeds import FeedName, Freshness
 from agentco_tui.live.names import UNNAMED_BUDGET, Names
 from agentco_tui.live.store import Store
 from agentco_tui.model import Budget, BudgetOverview, BudgetScope, Company, Listing, Money
-from agentco_tui.text import plain
+from agentco_tui.text import mark_safe
 
-USD = plain("USD")
+USD = mark_safe("USD")
 
 
 def budget(scope: BudgetScope, of: str, spent: int, limit: int | None, **more: Any) -> Budget:
@@ -29,7 +29,7 @@ def budget(scope: BudgetScope, of: str, spent: int, limit: int | None, **more: A
 
 
 def company(of: str, spent: int, limit: int | None = 100) -> Budget:
-    return budget(BudgetScope.COMPANY, of, spent, limit, name=plain(of.title()))
+    return budget(BudgetScope.COMPANY, of, spent, limit, name=mark_safe(of.title()))
 
 
 def whole(spent: int, limit: int | None = 100, sent_id: str | None = None) -> Budget:
@@ -64,7 +64,9 @@ def polled(answer: Budget, *companies: Budget, order: tuple[int, ...] = (0, 1, 2
         pytest.param(budget(BudgetScope.COMPANY, "acme", 43, 90), id="it says so"),
         pytest.param(whole(43, 90), id="its limit, and it lacks what others spent"),
         pytest.param(whole(42, 90), id="the same a moment earlier"),
-        pytest.param(replace(whole(43, 95), name=plain("acme")), id="it has the company's name"),
+        pytest.param(
+            replace(whole(43, 95), name=mark_safe("acme")), id="it has the company's name"
+        ),
         pytest.param(replace(whole(43, None), unlimited=True), id="no limit, and its spending"),
         pytest.param(replace(whole(0, 90), spent=None), id="its limit, and no spending is sent"),
     ],
@@ -107,7 +109,7 @@ def test_what_is_less_than_the_companies_together_is_not_called_the_total(
 
 
 def test_a_total_of_another_period_is_not_compared() -> None:
-    today = replace(whole(30, 70), period=plain("daily"))
+    today = replace(whole(30, 70), period=mark_safe("daily"))
     store = polled(today, company("acme", 43, 90), company("globex", 20))
     assert store.budgets_of_scope(None) == [today]
     assert Names(store).budget_owner(today) == "all companies"

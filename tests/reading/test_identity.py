@@ -29,7 +29,7 @@ from agentco_tui.reading.kinds.company import COMPANIES
 from agentco_tui.reading.kinds.task import TASKS
 from agentco_tui.reading.mapping import DeclaredMapping, ProfileMapping
 from agentco_tui.reading.schema import DecodeContext, Kind, Row
-from agentco_tui.text import plain
+from agentco_tui.text import mark_safe
 from tests.api.canary import client_of
 from tests.api.wire_server import answering
 from tests.reading import golden
@@ -368,7 +368,7 @@ def test_what_a_row_says_of_its_id() -> None:
     assert (row.values["id"], field_name(row.source("id"))) == ("r", "run_id")
     assert doubt_of_row(row, TASK_IDS) is not None
     assert isinstance(TASK_IDS, IdNames)
-    assert field_of_id(TASKS.table.read({"title": plain("x")}), "x") is None
+    assert field_of_id(TASKS.table.read({"title": mark_safe("x")}), "x") is None
 
 
 # --- variants of the attacks: other lists, other names, other nesting ---

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from agentco_tui.model import Moment, Money, Ref, Task
 from agentco_tui.reading.values.status_word import task_state
-from agentco_tui.text import safe
+from agentco_tui.text import clean_line
 from tests.reading import decode
 from tests.reading.decode import parsed
 from tests.reading.renderings import (
@@ -41,15 +41,17 @@ def tasks(draw: st.DrawFn) -> list[Task]:
     ids = draw(st.lists(ID_NAMES, min_size=1, max_size=4, unique=True))
     return [
         Task(
-            id=each, title=safe(draw(WORDS)), status=safe(word := draw(st.sampled_from(STATES))),
+            id=each,
+            title=clean_line(draw(WORDS)),
+            status=clean_line(word := draw(st.sampled_from(STATES))),
             state=task_state(word),
-            agent=Ref(draw(ID_NAMES), safe(draw(WORDS))),
-            company=Ref(draw(ID_NAMES), safe(draw(WORDS))),
-            priority=safe(draw(st.sampled_from(["low", "high"]))),
+            agent=Ref(draw(ID_NAMES), clean_line(draw(WORDS))),
+            company=Ref(draw(ID_NAMES), clean_line(draw(WORDS))),
+            priority=clean_line(draw(st.sampled_from(["low", "high"]))),
             created=Moment(float(draw(TIMES))),
             updated=draw(st.none() | TIMES.map(lambda at: Moment(float(at)))),
             trust=draw(st.none() | st.integers(0, 100).map(Decimal)),
-            cost=draw(st.none() | SUMS.map(lambda value: Money(value, safe("USD")))),
+            cost=draw(st.none() | SUMS.map(lambda value: Money(value, clean_line("USD")))),
         )
         for each in ids
     ]  # fmt: skip
@@ -162,10 +164,10 @@ def test_budgets(
     assert page.unread == 0
     assert [found.id for found in page.records] == [each[0] for each in world]
     for found, (_, limit, spent) in zip(page.records, world, strict=True):
-        assert found.limit == Money(limit, safe("USD"), style.assumed)
-        assert found.spent == Money(spent, safe("USD"), style.assumed)
+        assert found.limit == Money(limit, clean_line("USD"), style.assumed)
+        assert found.spent == Money(spent, clean_line("USD"), style.assumed)
         assert found.remaining == Money(
-            limit - spent, safe("USD"), style.assumed, derived=not sends_remaining
+            limit - spent, clean_line("USD"), style.assumed, derived=not sends_remaining
         )
         assert found.share is not None
         assert abs(found.share - spent / limit) < Decimal("0.000001")

@@ -13,7 +13,7 @@ from agentco_tui.actions.outcome import GOOD, KnownBy, Outcome, OutcomeKind
 from agentco_tui.actions.outcome_words import outcome_sentence
 from agentco_tui.api.limits import Limits
 from agentco_tui.model import Ref
-from agentco_tui.text import plain
+from agentco_tui.text import mark_safe
 from tests.actions.user import (
     User,
     clone_company,
@@ -94,7 +94,9 @@ async def all_writes(at: User) -> dict[str, Outcome]:
         "create_task": create_task(at.services, form),
         "create_company": create_company(at.services, new),
         "clone_company": clone_company(at.services, company, clone),
-        "set_limit": set_limit(at.services, Ref(id=agent.id, name=plain("she")), "77", shown=None),
+        "set_limit": set_limit(
+            at.services, Ref(id=agent.id, name=mark_safe("she")), "77", shown=None
+        ),
     }
     outcomes = await asyncio.gather(*works.values())
     return dict(zip(works, outcomes, strict=True))

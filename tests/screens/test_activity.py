@@ -15,7 +15,7 @@ from agentco_tui.model import Activity, Listing, Moment, Severity
 from agentco_tui.model.format import size
 from agentco_tui.screens.navigation import Destination
 from agentco_tui.screens.plain_views import ActivityView
-from agentco_tui.text import plain
+from agentco_tui.text import mark_safe
 from tests.platform import EmbeddedPlatform
 from tests.screens.harness import NOW, WIDE, Stage, Staging, stage
 
@@ -250,7 +250,7 @@ async def test_a_severity_that_was_worked_out_is_marked_and_times_are_of_the_clo
             id="told",
             at=Moment(NOW),
             agent=newest.agent,
-            verb=plain("run.failed"),
+            verb=mark_safe("run.failed"),
             severity=Severity.CRITICAL,
             severity_derived=True,
         )

@@ -16,7 +16,7 @@ from agentco_tui.model import Task
 from agentco_tui.screens.copying import as_line
 from agentco_tui.screens.detail_pane import link_to
 from agentco_tui.screens.key_app import KeyPresses
-from agentco_tui.text import plain
+from agentco_tui.text import mark_safe
 from tests.screens.harness import WIDE, Stage, Staging
 
 CHOICE = "fields as /api/"
@@ -122,7 +122,7 @@ async def test_where_no_tool_is_the_terminal_is_asked_but_not_for_much(
 
 def test_a_link_holds_nothing_that_ends_it() -> None:
     def of(identifier: str, web_url: str | None = "https://h/{kind}/{id}") -> str:
-        return link_to(web_url, Task(id=identifier, title=plain("x")))
+        return link_to(web_url, Task(id=identifier, title=mark_safe("x")))
 
     assert of("a b/\x1b]8;;\x07é") == "https://h/task/a%20b%2F%1B%5D8%3B%3B%07%C3%A9"
     assert of("\ud800") == "https://h/task/%3F"

@@ -20,7 +20,7 @@ from agentco_tui.model import TaskState
 from agentco_tui.screens.decision_facts import without_precedent
 from agentco_tui.screens.dialogs.approve_dialog import ApproveQuestion
 from agentco_tui.screens.dialogs.batch_question import BatchQuestion
-from agentco_tui.text import plain, safe
+from agentco_tui.text import clean_line, mark_safe
 from tests.platform import EmbeddedPlatform
 from tests.screens.harness import NOW, WIDE, Stage, Staging
 
@@ -65,7 +65,7 @@ def lives(agent: str) -> list[TaskLife]:
     return [
         TaskLife(
             id=f"old-{number}",
-            title=safe(f"Refund {number} customers"),
+            title=clean_line(f"Refund {number} customers"),
             agent=agent,
             first_seen=NOW - 3 * DAY,
             waiting_since=NOW - 3 * DAY,
@@ -236,4 +236,4 @@ async def test_budgets_that_are_old_and_can_not_be_read_again_are_shown_with_the
     ],
 )
 def test_kinds_without_precedent_are_told_in_english(titles: list[str], words: str) -> None:
-    assert without_precedent([plain(title) for title in titles]) == words
+    assert without_precedent([mark_safe(title) for title in titles]) == words

@@ -12,7 +12,7 @@ from agentco_tui.screens.run_memory import recall_list
 from agentco_tui.screens.targets import MOST, SearchResult, Target, search
 from agentco_tui.system.background import at_once
 from agentco_tui.system.state_folder import ListMemory, Remembered
-from agentco_tui.text import plain
+from agentco_tui.text import mark_safe
 from agentco_tui.widgets.text_pane import TextPane
 from tests.platform import EmbeddedPlatform
 from tests.screens.harness import NOW, PLACES, Stage, Staging, text_of
@@ -357,7 +357,7 @@ async def test_up_brings_back_what_was_entered(on: Staging) -> None:
 
 
 def test_a_hundred_thousand_are_searched_in_short_steps_and_few_are_kept() -> None:
-    many = (Target("task", plain(f"Refund {at}"), f"tsk_{at}") for at in range(100_000))
+    many = (Target("task", mark_safe(f"Refund {at}"), f"tsk_{at}") for at in range(100_000))
     steps = search("refund 214", many)
     found: SearchResult | None = None
 
@@ -397,14 +397,14 @@ def test_what_words_may_mean(words: str, ids: list[str]) -> None:
         "t2": ("task", "Send the March invoice, tsk_9"),
         "t3": ("task", "Act on the report"),
     }
-    among = [Target(kind, plain(name), id_) for id_, (kind, name) in known.items()]
+    among = [Target(kind, mark_safe(name), id_) for id_, (kind, name) in known.items()]
     found = at_once(search(words, among))
     assert [target.id for target in found.targets] == ids
     assert (found.unambiguous is not None) is bool(ids)
 
 
 def test_what_was_chosen_lately_comes_first_of_what_fits_as_well() -> None:
-    among = [Target("agent", plain(name), name) for name in ("Ada", "Adele", "Amadou", "Nora")]
+    among = [Target("agent", mark_safe(name), name) for name in ("Ada", "Adele", "Amadou", "Nora")]
     found = at_once(search("a", among, [among[2], among[3]]))
     assert [target.id for target in found.targets] == ["Amadou", "Ada", "Adele", "Nora"]
     assert (found.unambiguous, found.equally_good, found.total) == (None, 3, 4)

@@ -15,7 +15,7 @@ from agentco_tui.live.activity_window import ActivityWindow
 from agentco_tui.live.insight import Level
 from agentco_tui.model import Budget, BudgetScope, Listing, Moment, Task
 from agentco_tui.screens.overview_panels import is_noisy
-from agentco_tui.text import plain
+from agentco_tui.text import mark_safe
 from agentco_tui.text.signs import use_ascii
 from tests.platform import EmbeddedPlatform, decide_elsewhere
 from tests.screens.harness import NARROW, NOW, PLACES, WIDE, Stage, Staging, settings_for
@@ -224,7 +224,7 @@ async def test_tasks_that_are_alike_are_one_line_and_every_one_counts(on: Stagin
         chosen = [task for task in late if isinstance(task, Task)][-3:]
         agents = [s.workspace.names.agent(task.agent) for task in chosen]
         renamed = [
-            msgspec.structs.replace(task, title=plain("Publish pricing page"))
+            msgspec.structs.replace(task, title=mark_safe("Publish pricing page"))
             if task in chosen
             else task
             for task in store.pending

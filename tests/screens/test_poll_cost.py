@@ -16,7 +16,7 @@ from agentco_tui.keys.places import Place
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.model import Listing, Moment, Ref, Task, TaskState
 from agentco_tui.screens.frame_ticker import FrameTicker
-from agentco_tui.text import plain
+from agentco_tui.text import mark_safe
 from tests.screens.harness import NOW, Stage, Staging
 
 FEW = 200
@@ -33,7 +33,7 @@ PLATFORM = str(Path(agentco_tui.__file__).parent / "demo")
 def a_task(number: int) -> Task:
     return Task(
         id=f"t{number}",
-        title=plain(f"Task {number}"),
+        title=mark_safe(f"Task {number}"),
         state=TaskState.PENDING,
         agent=Ref(f"a{number // TASKS_PER_AGENT}"),
         created=Moment(NOW - number % 180 * 60.0),

@@ -12,7 +12,7 @@ from agentco_tui.live.feeds import FeedName
 from agentco_tui.model import Listing, Moment, Money, Trace, TraceStep
 from agentco_tui.screens.dialogs.trace_dialog import TraceScreen, step_items
 from agentco_tui.screens.tasks_view import TasksView
-from agentco_tui.text import plain, signs
+from agentco_tui.text import mark_safe, signs
 from agentco_tui.widgets.text_pane import break_into_lines
 from tests.screens.harness import NARROW, NOW, WIDE, Stage, Staging, text_of
 
@@ -148,12 +148,12 @@ async def test_columns_by_width(on: Staging, place: Place, width: int) -> None:
 def step(name: str, tokens: int | None = 12, status: str = "completed", ago: int = 60) -> TraceStep:
     return TraceStep(
         id=name,
-        kind=plain("tool_call"),
-        name=plain(name),
+        kind=mark_safe("tool_call"),
+        name=mark_safe(name),
         duration=1.5,
         tokens=tokens,
-        cost=Money(amount=Decimal("0.25"), currency=plain("USD")),
-        status=plain(status),
+        cost=Money(amount=Decimal("0.25"), currency=mark_safe("USD")),
+        status=mark_safe(status),
         at=Moment(at=NOW - ago),
     )
 
@@ -181,7 +181,7 @@ async def test_steps_in_columns(on: Staging, width: int) -> None:
 
 async def test_what_no_step_has_takes_no_column(on: Staging) -> None:
     async with on(place="tasks") as s:
-        trace = Trace(steps=(TraceStep(id="s", kind=plain("output"), at=Moment(at=NOW)),))
+        trace = Trace(steps=(TraceStep(id="s", kind=mark_safe("output"), at=Moment(at=NOW)),))
         (line,) = break_into_lines(step_items(trace, s.view.cell_context, width=40), 40)
         assert "".join(cell.text for cell in line).split() == ["1", "output", "0", "s"]
 

@@ -8,7 +8,7 @@ import pytest
 
 from agentco_tui.model import Task, Trace, TraceStep
 from agentco_tui.screens.dialogs.trace_dialog import TraceScreen
-from agentco_tui.text import SafeText, plain
+from agentco_tui.text import SafeText, mark_safe
 from tests.screens.harness import Stage, Staging, text_of
 
 
@@ -17,8 +17,8 @@ def trace_of(steps: int, text: str = "line {at}\nmore\nof it") -> Trace:
         steps=tuple(
             TraceStep(
                 id=str(at),
-                kind=plain("output"),
-                name=plain(f"tool_{at}"),
+                kind=mark_safe("output"),
+                name=mark_safe(f"tool_{at}"),
                 text=SafeText(text.format(at=at)),
                 failed=at == 7,
             )

@@ -35,7 +35,7 @@ from agentco_tui.screens.cells import CellContext, remaining_money, spent_text, 
 from agentco_tui.screens.detail_pane import task_in_full
 from agentco_tui.screens.header_footer import health_cells
 from agentco_tui.screens.task_columns import task_columns
-from agentco_tui.text import cell_width, plain, signs
+from agentco_tui.text import cell_width, mark_safe, signs
 from agentco_tui.text.signs import ASCII, UNICODE
 from agentco_tui.widgets.text_pane import break_into_lines
 from tests.platform import EmbeddedPlatform
@@ -44,7 +44,7 @@ from tests.screens.harness import WIDE, Staging, stage, text_of
 
 
 def dollars(amount: str) -> Money:
-    return Money(amount=Decimal(amount), currency=plain("USD"))
+    return Money(amount=Decimal(amount), currency=mark_safe("USD"))
 
 
 def budget_of(limit: str | None, *, remaining: Money | None = None) -> Budget:
@@ -80,7 +80,7 @@ def test_what_is_spent() -> None:
         (
             Money(amount=Decimal(7), unit_assumed=True),
             dollars("8"),
-            Money(amount=Decimal(7), currency=plain("USD"), unit_assumed=True),
+            Money(amount=Decimal(7), currency=mark_safe("USD"), unit_assumed=True),
         ),
         (Money(amount=Decimal(7)), None, Money(amount=Decimal(7))),
         (None, dollars("7"), dollars("7")),
@@ -109,7 +109,7 @@ async def test_the_detail_of_an_agent_is_in_its_budgets_currency(on: Staging) ->
 
 
 def test_pending_is_known_well() -> None:
-    cell = task_status_cell(Task(id="t", title=plain("T"), state=TaskState.PENDING))
+    cell = task_status_cell(Task(id="t", title=mark_safe("T"), state=TaskState.PENDING))
     assert cell.text == f"{signs.waiting} pending"
     for which in (UNICODE, ASCII):
         others = {which.unknown, which.warning, which.critical, which.good, which.missing}
@@ -149,32 +149,39 @@ def test_of_tasks() -> None:
     store.agents.replace(
         Listing(
             records=(
-                Agent(id="a1", name=plain("Maya"), trust=Decimal("0.7"), company=Ref("c1", None)),
-                Agent(id="a2", name=plain("Arne"), trust=Decimal(0)),
+                Agent(
+                    id="a1", name=mark_safe("Maya"), trust=Decimal("0.7"), company=Ref("c1", None)
+                ),
+                Agent(id="a2", name=mark_safe("Arne"), trust=Decimal(0)),
             )
         )
     )
-    store.companies.replace(Listing(records=(Company(id="c1", name=plain("Initech")),)))
+    store.companies.replace(Listing(records=(Company(id="c1", name=mark_safe("Initech")),)))
     clock = Clock()
     context = CellContext(store, Names(store), clock, LIMITS)
     refs = (
         None,
         Ref("a1", None),
-        Ref("a1", plain("maya")),
-        Ref("a2", plain("Zoe")),
+        Ref("a1", mark_safe("maya")),
+        Ref("a2", mark_safe("Zoe")),
         Ref("a9", None),
     )
-    companies = (None, Ref("c1", None), Ref("c2", plain("Globex")), Ref(None, plain("Hooli")))
+    companies = (
+        None,
+        Ref("c1", None),
+        Ref("c2", mark_safe("Globex")),
+        Ref(None, mark_safe("Hooli")),
+    )
     trusts = (None, Decimal(0), Decimal("0.4"))
     waited = (None, 10.0, 1_000.0, 9_000.0)
     tasks = [
         Task(
             id=f"t{at}",
-            title=plain(f"Pay {at % 7}"),
+            title=mark_safe(f"Pay {at % 7}"),
             agent=agent,
             company=company,
             trust=trust,
-            priority=(None, plain("urgent"), plain("low"))[at % 3],
+            priority=(None, mark_safe("urgent"), mark_safe("low"))[at % 3],
             created=None if age is None else Moment(clock.now() - age),
         )
         for at, (agent, company, trust, age) in enumerate(product(refs, companies, trusts, waited))

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from agentco_tui.history.observations import Observed
-from agentco_tui.text import safe
+from agentco_tui.text import clean_line
 from tests.history.observed_file import ObservedDatabase
 from tests.terminal.pty_session import REPOSITORY, PtySession
 
@@ -43,8 +43,8 @@ def home(tmp_path: Path) -> Path:
     path = tmp_path / ".local/state/agentco-tui/history.sqlite3"
     history = ObservedDatabase(path, "prod", "https://platform.example")
     names: list[Any] = [
-        ("agent", "ag_1", safe("Linus"), "cmp_1"),
-        ("company", "cmp_1", safe(EVIL), None),
+        ("agent", "ag_1", clean_line("Linus"), "cmp_1"),
+        ("company", "cmp_1", clean_line(EVIL), None),
     ]
     history.store([Observed(names=names)])
     history.close()

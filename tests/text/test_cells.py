@@ -8,7 +8,7 @@ import pytest
 import wcwidth
 from rich.cells import cell_len, get_character_cell_size
 
-from agentco_tui.text import cell_width, escaped, safe_block
+from agentco_tui.text import cell_width, clean_block, escaped
 from agentco_tui.text.width import SHOWN_CHARACTERS
 
 from .make_cells import width_of
@@ -67,7 +67,7 @@ def test_every_character_of_unicode_comes_out_as_kept_ones() -> None:
     kept = {*KEPT, "\n"}
     for start in range(0, 0x110000, 0x4000):
         text = "".join(map(chr, range(start, start + 0x4000)))
-        clean = safe_block(text, max_cells=100_000, max_lines=100_000)
+        clean = clean_block(text, max_cells=100_000, max_lines=100_000)
         assert set(clean) <= kept, hex(start)
     assert escaped("".join(map(chr, range(0x20000))), max_cells=2_000_000).isprintable()
 

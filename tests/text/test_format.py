@@ -25,7 +25,7 @@ from agentco_tui.model.format import (
     size,
     zone,
 )
-from agentco_tui.text import SafeText, cell_width, safe, signs
+from agentco_tui.text import SafeText, cell_width, clean_line, signs
 
 HOUR, DAY = 3_600, 86_400
 BERLIN = timezone(timedelta(hours=1))
@@ -146,7 +146,7 @@ def test_money_in_ascii() -> None:
 def test_the_origin_of_a_sum_tells_what_was_assumed() -> None:
     assumed = Money(amount=Decimal(5), unit_assumed=True, derived=True)
     assert money_origin(assumed) == "unit and currency not sent, worked out here"
-    cents = Money(amount=Decimal(5), currency=safe("USD"), unit_assumed=True)
+    cents = Money(amount=Decimal(5), currency=clean_line("USD"), unit_assumed=True)
     assert money_origin(cents) == "unit not sent"
     nothing = Money(amount=Decimal(0), unit_assumed=True)
     assert money_origin(nothing) == "currency not sent"
@@ -161,7 +161,7 @@ def test_the_origin_of_a_sum_tells_what_was_assumed() -> None:
 def test_money_is_short_and_true(amount: Decimal, currency: str | None, short: bool) -> None:
     text = money(sum_of(str(amount), currency), short)
     assert cell_width(text) <= 32
-    assert safe(text) == text
+    assert clean_line(text) == text
     if amount.is_finite():
         assert ("-" in text.replace("E-", "")) == (amount < 0)
         assert any(digit in text for digit in "123456789") == bool(amount)

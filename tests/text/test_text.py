@@ -19,14 +19,14 @@ from rich.cells import cell_len
 from agentco_tui.text import (
     SafeText,
     cell_width,
+    clean_block,
+    clean_line,
     clip,
     clipboard_text,
     escaped,
     fit,
     joined,
-    plain,
-    safe,
-    safe_block,
+    mark_safe,
     signs,
     wrap,
 )
@@ -84,7 +84,7 @@ def forbidden(text: str) -> list[str]:
     ],
 )
 def test_safe(given: str, expected: str) -> None:
-    assert safe(given) == expected
+    assert clean_line(given) == expected
 
 
 @pytest.mark.parametrize(
@@ -103,25 +103,25 @@ def test_safe(given: str, expected: str) -> None:
     ],
 )
 def test_safe_takes_any_value(given: object, expected: str) -> None:
-    assert safe(given) == expected
-    assert safe_block(given) == expected.replace("⏎", "\n")
+    assert clean_line(given) == expected
+    assert clean_block(given) == expected.replace("⏎", "\n")
 
 
 def test_containers_are_bounded() -> None:
     deep: object = "x"
     for _ in range(100_000):
         deep = [deep]
-    assert cell_width(safe(deep)) < 40
+    assert cell_width(clean_line(deep)) < 40
     itself: list[object] = []
     itself += [itself] * 50
-    assert cell_width(safe(itself)) == 400
-    assert cell_width(safe({str(n): "y" * 10_000 for n in range(10_000)})) == 400
+    assert cell_width(clean_line(itself)) == 400
+    assert cell_width(clean_line({str(n): "y" * 10_000 for n in range(10_000)})) == 400
 
 
 @pytest.mark.parametrize("name", [*PAYLOADS, *BOMBS])
 def test_payloads_become_safe(name: str) -> None:
     payload = {**PAYLOADS, **BOMBS}[name]
-    line, block, shown = safe(payload), safe_block(payload), escaped(payload)
+    line, block, shown = clean_line(payload), clean_block(payload), escaped(payload)
     assert not forbidden(line + shown + block.replace("\n", ""))
     assert cell_width(line) <= 400
     assert cell_width(block) <= 20_000
@@ -129,9 +129,9 @@ def test_payloads_become_safe(name: str) -> None:
     assert cell_width(shown) <= 4_000
     for text in (line, shown, *block.split("\n")):
         assert widths(text) == {cell_width(text)}
-    assert safe(line) == line
-    assert safe_block(block) == block
-    assert safe(payload, 10) == safe(safe(payload, 10), 10)
+    assert clean_line(line) == line
+    assert clean_block(block) == block
+    assert clean_line(payload, 10) == clean_line(clean_line(payload, 10), 10)
 
 
 def test_nothing_goes_unseen() -> None:
@@ -140,14 +140,16 @@ def test_nothing_goes_unseen() -> None:
     for name, payload in PAYLOADS.items():
         composed = unicodedata.normalize("NFC", payload)
         lost = [char for char in composed if forbidden(char) and char not in unsigned]
-        shown = [char for char in safe(payload) if char == "\ufffd" or "\u2400" <= char <= "\u2421"]
+        shown = [
+            char for char in clean_line(payload) if char == "\ufffd" or "\u2400" <= char <= "\u2421"
+        ]
         assert shown or not lost, name
 
 
 def test_wrapped_panes_stay_aligned_in_a_terminal() -> None:
     rows = []
     for text in PAYLOADS.values():
-        rows += [f"|{fit(line, 12)}|" for line in wrap(safe_block(text.replace("|", "!")), 12)]
+        rows += [f"|{fit(line, 12)}|" for line in wrap(clean_block(text.replace("|", "!")), 12)]
     assert all(bars == [0, 13] for bars in columns_of_bars(rows, 14))
 
 
@@ -189,16 +191,16 @@ def test_wrap(text: str, width: int, expected: list[str]) -> None:
 
 
 def test_blocks_keep_their_lines() -> None:
-    assert safe_block("a\r\nb\rc\x0bd\x0ce\x85f\u2028g\u2029h") == "a\nb\nc\nd\ne\nf\ng\nh"
-    assert safe_block("a\tb\n\u0301c") == "a    b\n\ufffdc"
+    assert clean_block("a\r\nb\rc\x0bd\x0ce\x85f\u2028g\u2029h") == "a\nb\nc\nd\ne\nf\ng\nh"
+    assert clean_block("a\tb\n\u0301c") == "a    b\n\ufffdc"
 
 
 def test_blocks_tell_what_was_cut() -> None:
-    assert safe_block("x" * 1_000, max_cells=100) == "x" * 60 + "\n… 940 more characters"
-    assert safe_block("a\nb\nc\nd", max_lines=3) == "a\nb\n… 4 more characters"
-    assert safe_block("a\nb\nc", max_lines=3) == "a\nb\nc"
-    assert safe_block("y" * 10**7).endswith("more characters")
-    assert safe_block("\u200b" * 90_000).endswith("… 10,000 more characters")
+    assert clean_block("x" * 1_000, max_cells=100) == "x" * 60 + "\n… 940 more characters"
+    assert clean_block("a\nb\nc\nd", max_lines=3) == "a\nb\n… 4 more characters"
+    assert clean_block("a\nb\nc", max_lines=3) == "a\nb\nc"
+    assert clean_block("y" * 10**7).endswith("more characters")
+    assert clean_block("\u200b" * 90_000).endswith("… 10,000 more characters")
 
 
 def test_escaped_shows_what_was_sent() -> None:
@@ -210,10 +212,10 @@ def test_escaped_shows_what_was_sent() -> None:
 
 
 def test_plain_refuses_what_is_not_safe() -> None:
-    assert plain("▲ 3 tasks wait – look") == "▲ 3 tasks wait – look"
+    assert mark_safe("▲ 3 tasks wait – look") == "▲ 3 tasks wait – look"
     with pytest.raises(AssertionError):
-        plain("\x1b[31m")
-    assert joined([safe("a"), safe(""), safe("b")], " · ") == "a · b"
+        mark_safe("\x1b[31m")
+    assert joined([clean_line("a"), clean_line(""), clean_line("b")], " · ") == "a · b"
 
 
 def test_clipboard_keeps_what_is_seen_and_marks_the_rest() -> None:
@@ -226,18 +228,18 @@ def test_clipboard_keeps_what_is_seen_and_marks_the_rest() -> None:
 
 @pytest.mark.usefixtures("ascii_mode")
 def test_ascii_mode_has_nothing_but_ascii() -> None:
-    assert safe("Café – naïve “Ω” 日 ß\n\x1b") == 'Cafe - naive "?" ? ss|^['
-    assert safe("🇩🇪 e\u0301 ●▲✖") == "DE e *!x"
-    assert plain("▲ wait…") == "! wait~"
-    assert safe(None) == signs.missing == "-"
+    assert clean_line("Café – naïve “Ω” 日 ß\n\x1b") == 'Cafe - naive "?" ? ss|^['
+    assert clean_line("🇩🇪 e\u0301 ●▲✖") == "DE e *!x"
+    assert mark_safe("▲ wait…") == "! wait~"
+    assert clean_line(None) == signs.missing == "-"
     for payload in (*PAYLOADS.values(), *BOMBS.values()):
-        line, block = safe(payload), safe_block(payload)
+        line, block = clean_line(payload), clean_block(payload)
         assert line.isascii()
         assert line.isprintable()
         assert block.replace("\n", "").isprintable()
         assert (block + escaped(payload) + fit(line, 9)).isascii()
-        assert safe(line) == line
-        assert safe_block(block) == block
+        assert clean_line(line) == line
+        assert clean_block(block) == block
 
 
 def test_a_pattern_is_compiled_at_its_first_use() -> None:
@@ -276,27 +278,27 @@ json_values = st.recursive(
 
 @given(texts, st.integers(0, 60))
 def test_safe_is_safe_bounded_and_settled(text: str, cells: int) -> None:
-    line = safe(text, cells)
+    line = clean_line(text, cells)
     assert not forbidden(line)
     assert widths(line) == {cell_width(line)}
     assert cell_width(line) <= cells
-    assert safe(line, cells) == line
-    assert bool(safe(text)) == bool(text) or set(text) <= set("\u200d\ufe0e\ufe0f")
+    assert clean_line(line, cells) == line
+    assert bool(clean_line(text)) == bool(text) or set(text) <= set("\u200d\ufe0e\ufe0f")
 
 
 @given(texts, st.integers(0, 200), st.integers(1, 9))
 def test_blocks_are_safe_bounded_and_settled(text: str, cells: int, lines: int) -> None:
-    block = safe_block(text, cells, lines)
+    block = clean_block(text, cells, lines)
     assert not forbidden(block.replace("\n", ""))
     assert block.count("\n") < lines
     assert cell_width(block) <= cells
-    assert safe_block(block, cells, lines) == block
+    assert clean_block(block, cells, lines) == block
     assert all(widths(line) == {cell_width(line)} for line in block.split("\n"))
 
 
 @given(texts, st.integers(-1, 40), st.sampled_from(("left", "right")))
 def test_fit_is_exact(text: str, width: int, align: Literal["left", "right"]) -> None:
-    for clean in (safe(text), safe_block(text)):
+    for clean in (clean_line(text), clean_block(text)):
         row = fit(clean, width, align)
         assert widths(row) == {max(width, 0)}
         assert cell_width(clip(clean, width)) <= max(width, 0)
@@ -304,14 +306,14 @@ def test_fit_is_exact(text: str, width: int, align: Literal["left", "right"]) ->
 
 @given(st.lists(hostile, min_size=1, max_size=6), st.integers(1, 20))
 def test_rows_are_exact_in_a_terminal(texts: list[str], width: int) -> None:
-    row = "|" + "|".join(fit(safe(text.replace("|", "!")), width) for text in texts) + "|"
+    row = "|" + "|".join(fit(clean_line(text.replace("|", "!")), width) for text in texts) + "|"
     columns = list(range(0, (width + 1) * (len(texts) + 1), width + 1))
     assert columns_of_bars([row], columns[-1] + 1) == [columns]
 
 
 @given(texts, st.integers(1, 30))
 def test_wrap_loses_only_blanks(text: str, width: int) -> None:
-    block = safe_block(text)
+    block = clean_block(text)
     lines = wrap(block, width)
     assert all(cell_width(line) <= width for line in lines)
     assert all(widths(line) == {cell_width(line)} for line in lines)
@@ -331,15 +333,15 @@ def test_escaped_hides_nothing(text: str) -> None:
 
 @given(json_values)
 def test_any_json_is_safe(value: object) -> None:
-    for line in (safe(value), escaped(value)):
+    for line in (clean_line(value), escaped(value)):
         assert not forbidden(line)
         assert widths(line) == {cell_width(line)}
 
 
 @given(st.lists(texts))
 def test_safe_pieces_together_are_safe(parts: list[str]) -> None:
-    whole = joined(map(safe, parts), " · ")
-    assert plain(whole) == whole
+    whole = joined(map(clean_line, parts), " · ")
+    assert mark_safe(whole) == whole
     assert widths(whole) == {cell_width(whole)}
 
 
@@ -354,7 +356,7 @@ def each(which: Signs) -> list[str]:
 def test_every_sign_is_one_safe_cell(which: Signs) -> None:
     for sign in each(which):
         assert wcwidth.wcwidth(sign) == cell_len(sign) == 1
-        assert safe(sign) == sign
+        assert clean_line(sign) == sign
         assert sign.isascii() or which is not ASCII
 
 

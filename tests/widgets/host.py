@@ -21,7 +21,7 @@ from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.pilot import Pilot
 
-from agentco_tui.text import plain, signs
+from agentco_tui.text import mark_safe, signs
 from agentco_tui.text.row_filter import ColumnKind
 from agentco_tui.textual_patches import compositor
 from agentco_tui.widgets.table.layout import Column
@@ -75,11 +75,11 @@ _PRIORITY = {
 
 def priority_cell(job: Job) -> Cell:
     _, tone, sign = _PRIORITY[job.priority]
-    return Cell(plain(f"{sign} {job.priority}"), tone)
+    return Cell(mark_safe(f"{sign} {job.priority}"), tone)
 
 
 def title_cell(job: Job) -> Cell:
-    return Cell(plain(job.title), Tone.STRONG if job.priority == "high" else Tone.PLAIN)
+    return Cell(mark_safe(job.title), Tone.STRONG if job.priority == "high" else Tone.PLAIN)
 
 
 def priority_rank(job: Job) -> int:
@@ -91,7 +91,7 @@ def title_key(job: Job) -> str:
 
 
 def number_cell(value: float | None, text: str) -> Cell:
-    return Cell(signs.missing, Tone.DIM) if value is None else Cell(plain(text))
+    return Cell(signs.missing, Tone.DIM) if value is None else Cell(mark_safe(text))
 
 
 def trust_cell(job: Job) -> Cell:
@@ -104,7 +104,7 @@ def spent_cell(job: Job) -> Cell:
 
 def texts(job: Job, key: str) -> Cell:
     """A field as it is; the tone of an id is dim."""
-    return Cell(plain(getattr(job, key)), Tone.DIM if key == "id" else Tone.PLAIN)
+    return Cell(mark_safe(getattr(job, key)), Tone.DIM if key == "id" else Tone.PLAIN)
 
 
 def columns(clock: Clock) -> list[Column[Job]]:
@@ -112,7 +112,7 @@ def columns(clock: Clock) -> list[Column[Job]]:
         """By default the field's own text, sorted by without regard to case."""
         value = attrgetter(key)
         more = {"sort_key": value if cell else lambda job: value(job).casefold(), **more}
-        return Column(key, plain(title), width, cell or (lambda job: texts(job, key)), **more)
+        return Column(key, mark_safe(title), width, cell or (lambda job: texts(job, key)), **more)
 
     figure: dict[str, Any] = {"align": "right", "descending_first": True}
     number: dict[str, Any] = {"kind": ColumnKind.NUMBER, "filter_value": attrgetter("trust")}
@@ -124,7 +124,7 @@ def columns(clock: Clock) -> list[Column[Job]]:
     }
     age |= {"sort_key": attrgetter("since"), "align": "right", "aliases": ("waiting",)}
     return [
-        column("age", "WAITING", 7, lambda job: Cell(plain(age_text(clock.age(job)))), **age),
+        column("age", "WAITING", 7, lambda job: Cell(mark_safe(age_text(clock.age(job)))), **age),
         column("priority", "PRIORITY", 8, priority_cell, priority=2, sort_key=priority_rank),
         column("title", "TASK", 24, title_cell, min_width=12, grow=1, sort_key=title_key),
         column("agent", "AGENT", 12, min_width=6, priority=3),

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentco_tui.text import plain
+from agentco_tui.text import mark_safe
 from agentco_tui.text.signs import signs, use_ascii
 from agentco_tui.widgets.graph import MAX_PLOT_WIDTH, MIN_PLOT_WIDTH, Graph, sparkline
 from agentco_tui.widgets.text_pane import break_into_lines
@@ -32,9 +32,9 @@ def plot(**chosen: Any) -> Graph:
         "passed": 0.5,
         "limit": 180.0,
         "forecast": (150.0, 200.0),
-        "format_value": lambda figure: plain(f"${figure:.3g}"),
-        "start_label": plain("1 Sep"),
-        "end_label": plain("1 Oct"),
+        "format_value": lambda figure: mark_safe(f"${figure:.3g}"),
+        "start_label": mark_safe("1 Sep"),
+        "end_label": mark_safe("1 Oct"),
     }
     return Graph(**{**usual, **chosen})
 

@@ -12,7 +12,7 @@ from rich.console import Console
 from textual.events import MouseScrollDown
 from textual.pilot import Pilot
 
-from agentco_tui.text import plain
+from agentco_tui.text import mark_safe
 from agentco_tui.widgets.table.widget import RecordTable
 from agentco_tui.widgets.tones import Cell, Tone
 from tests.widgets.host import LARGE, SMALL, Host, busy, cursor, job, jobs, marked
@@ -183,20 +183,20 @@ async def test_states_have_texts_and_stale_rows_stay() -> None:
     async with app.run_test(size=SMALL) as pilot:
         table = app.table
         assert app.line(1).strip() == "loading…"
-        table.set_state(plain("the platform doesn't answer"), stale=True)
+        table.set_state(mark_safe("the platform doesn't answer"), stale=True)
         assert app.line(1).strip() == "the platform doesn't answer"
         assert cursor(app) is None
-        table.set_state(plain("nothing here"))
+        table.set_state(mark_safe("nothing here"))
         table.load([])
         assert app.line(1).strip() == "nothing here"
         table.apply([job("a", title="Refund")])
         assert "Refund" in app.line(1)
-        table.set_state(plain("nothing here"), stale=True)
+        table.set_state(mark_safe("nothing here"), stale=True)
         await pilot.pause()
         assert "Refund" in app.line(1)
         table.apply([job("b", 5.0, title="Publish")])
         stale = table.render_line(2)
-        table.set_state(plain("nothing here"))
+        table.set_state(mark_safe("nothing here"))
         assert list(table.render_line(2)) != list(stale)
         assert table.render_line(2).text == stale.text
         table.set_filter("nobody")
@@ -376,9 +376,9 @@ async def test_while_held_nothing_moves_and_the_release_brings_it_up_to_date() -
         assert "task A changed" in app.line(1)
         assert app.line(3).strip().startswith("gone · task c")
         assert table.model.tombstone("c")
-        table.set_tombstone("c", Cell(plain("approved elsewhere"), Tone.GOOD))
+        table.set_tombstone("c", Cell(mark_safe("approved elsewhere"), Tone.GOOD))
         assert app.line(3).strip().startswith("approved elsewhere · task c")
-        table.set_tombstone("c", Cell(plain("so long " * 20), Tone.GOOD))
+        table.set_tombstone("c", Cell(mark_safe("so long " * 20), Tone.GOOD))
         assert "so long" in app.line(3)
         assert "· task c" in app.line(3), "a long note leaves room for what it is about"
         await pilot.press("j")

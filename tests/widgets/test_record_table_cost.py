@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from msgspec.structs import force_setattr
 
-from agentco_tui.text import plain
+from agentco_tui.text import mark_safe
 from agentco_tui.textual_patches import compositor
 from agentco_tui.textual_patches.registry import PARTIAL_PAINT
 from agentco_tui.widgets.tones import Cell
@@ -89,7 +89,7 @@ async def test_what_differs_is_repainted_and_nothing_else() -> None:
         app.table.apply(removed=[gone])
         assert await app.painted(pilot) == [(2, 0, 119)]
         for painted in ({2}, set()):
-            app.table.set_tombstone(gone, Cell(plain("approved elsewhere")))
+            app.table.set_tombstone(gone, Cell(mark_safe("approved elsewhere")))
             assert {y for y, _, _ in await app.painted(pilot)} == painted
 
 

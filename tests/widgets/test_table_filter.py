@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentco_tui.text import plain, safe
+from agentco_tui.text import clean_line, mark_safe
 from agentco_tui.text.row_filter import ColumnKind, Filter, complete_column_name, parse_filter
 from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.table.model import TableModel
@@ -35,7 +35,7 @@ def column(key: str, title: str, **more: Any) -> Column[Task]:
     value = attrgetter(key)
     if "kind" in more:
         more["filter_value"] = value
-    return Column(key, plain(title), 8, lambda task: Cell(safe(value(task))), **more)
+    return Column(key, mark_safe(title), 8, lambda task: Cell(clean_line(value(task))), **more)
 
 
 COLUMNS: list[Column[Task]] = [
@@ -45,13 +45,17 @@ COLUMNS: list[Column[Task]] = [
     column("spent", "SPENT %", kind=ColumnKind.SHARE),
     column("trust", "TRUST", kind=ColumnKind.NUMBER),
     Column(
-        "state", plain("STATE"), 6, lambda _: Cell(plain("●")), filter_value=attrgetter("state")
+        "state",
+        mark_safe("STATE"),
+        6,
+        lambda _: Cell(mark_safe("●")),
+        filter_value=attrgetter("state"),
     ),
     Column(
         "urgency",
-        plain("HOW SOON"),
+        mark_safe("HOW SOON"),
         6,
-        lambda _: Cell(plain("!")),
+        lambda _: Cell(mark_safe("!")),
         filter_value=attrgetter("urgency"),
         rank={"low": 0, "high": 1, "urgent": 2}.get,
         shown_by_default=False,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentco_tui.text import plain
+from agentco_tui.text import mark_safe
 from agentco_tui.widgets.table.layout import GAP, Column, arrange
 from agentco_tui.widgets.tones import Cell
 
@@ -20,9 +20,9 @@ def column(
 ) -> Column[str]:
     return Column(
         key,
-        plain(key),
+        mark_safe(key),
         width,
-        lambda text: Cell(plain(text)),
+        lambda text: Cell(mark_safe(text)),
         min_width=min_width,
         grow=grow,
         priority=priority,

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentco_tui.text import plain
+from agentco_tui.text import mark_safe
 from agentco_tui.text.row_filter import ColumnKind, Filter, parse_filter
 from agentco_tui.widgets.table import model as table_model
 from agentco_tui.widgets.table.layout import Column
@@ -33,17 +33,17 @@ def remembering() -> Callable[[Item], str]:
 COLUMNS: list[Column[Item]] = [
     Column(
         "word",
-        plain("WORD"),
+        mark_safe("WORD"),
         8,
-        lambda item: Cell(plain(item.word)),
+        lambda item: Cell(mark_safe(item.word)),
         sort_key=lambda item: item.word,
         sort_reader=remembering,
     ),
     Column(
         "number",
-        plain("NUMBER"),
+        mark_safe("NUMBER"),
         8,
-        lambda item: Cell(plain(str(item.number))),
+        lambda item: Cell(mark_safe(str(item.number))),
         sort_key=lambda item: item.number,
         kind=ColumnKind.NUMBER,
         filter_value=lambda item: item.number,
@@ -239,8 +239,8 @@ def test_a_row_that_comes_back_while_held_is_no_ghost_any_more() -> None:
     take(rows.load(made(3)))
     rows.frozen = True
     take(rows.apply([], ["id00001"]))
-    rows.tombstones["id00001"] = Cell(plain("approved here"))
-    assert rows.tombstone("id00001") == Cell(plain("approved here"))
+    rows.tombstones["id00001"] = Cell(mark_safe("approved here"))
+    assert rows.tombstone("id00001") == Cell(mark_safe("approved here"))
     take(rows.apply([("id00001", Item("back", 1.0))], []))
     assert rows.tombstone("id00001") is None
     take(rows.release())

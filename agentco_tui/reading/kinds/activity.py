@@ -7,8 +7,7 @@ the function that reads a raw value; after `#` come the platforms that use the n
 an `Activity` of a `Row`, the values of one object by slot.
 
 An entry may name an *agent*, an *actor* who did it (a person, or the agent again), and a *target*
-that it was done to. These are sorted out by the types that the entry gives them. `safe` cleans a
-text of control characters (then it is a `SafeText`), `plain` declares one of our own to be clean.
+that it was done to. These are sorted out by the types that the entry gives them.
 """
 
 from __future__ import annotations
@@ -33,15 +32,15 @@ from agentco_tui.reading.values.reference import COMPANY, join_refs, to_id, to_r
 from agentco_tui.reading.values.scalar import to_text_only, to_word
 from agentco_tui.reading.values.status_word import fold_word, severity, verb_severity
 from agentco_tui.reading.values.time import to_moment
-from agentco_tui.text import SafeText, plain, safe
+from agentco_tui.text import SafeText, clean_line, mark_safe
 
 
 def _outcome(raw: Json) -> Any:
     """The word for how it ended, also of a flag such as `success`."""
     if raw is True:
-        return plain("ok")
+        return mark_safe("ok")
     if raw is False:
-        return plain("failed")
+        return mark_safe("failed")
     if type(raw) is str:
         return to_word(raw)
     return None
@@ -191,7 +190,7 @@ def _read_below_verb(row: Row, verb: str) -> None:
         return
     words = get_field(inner, "message") or get_field(inner, "text")
     if type(words) is str and words.strip():
-        row.values.setdefault("text", safe(words))
+        row.values.setdefault("text", clean_line(words))
     if not row.values.keys().isdisjoint(("task", "task_id", "target", "target_id")):
         return
     ref = to_ref(inner)

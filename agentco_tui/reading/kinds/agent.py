@@ -5,8 +5,7 @@ agents are read. In `FIELDS`, each `Field(slot, names, reader)` lists the names 
 platforms send one of our fields (its *slot*), best first, and the function that reads a raw value;
 after `#` come the platforms that use the names. `_build` makes an `Agent` of a `Row`, the values of
 one object by slot; `DecodeContext` is what the rest of the answer says about it, such as a unit of
-sums. `safe` cleans a text of control characters (then it is a `SafeText`), `plain` declares one of
-our own to be clean.
+sums.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ from agentco_tui.reading.values.scalar import (
 )
 from agentco_tui.reading.values.status_word import agent_state
 from agentco_tui.reading.values.time import to_moment
-from agentco_tui.text import SafeText, plain, safe
+from agentco_tui.text import SafeText, clean_line, mark_safe
 
 _SMALLEST_COIN: Final = Decimal("0.01")
 """No sum is owed below this: -1 in a smaller unit says "no limit"."""
@@ -67,7 +66,7 @@ def _model(raw: Json) -> Any:
     """A model's name; of a list of them the first, which is Incomplete if there are others."""
     if type(raw) is not list or not raw or type(raw[0]) is not str:
         return to_text_only(raw)
-    first = safe(raw[0])
+    first = clean_line(raw[0])
     if len(raw) > 1:
         return Incomplete(first)
     return first
@@ -151,7 +150,7 @@ def _build(row: Row, context: DecodeContext) -> Agent:
     if vendor is not None and model is None:
         row.leave_unread("provider")
     elif vendor is not None and model is not None and not model.startswith(f"{vendor}/"):
-        model = safe(f"{vendor}/{model}")
+        model = clean_line(f"{vendor}/{model}")
     score: Decimal | None = None
     score_in_words: SafeText | None = None
     trust = values.get("trust")
@@ -183,11 +182,11 @@ def _status_and_state(values: Values) -> tuple[SafeText | None, AgentState | Non
     if status is not None:
         state = agent_state(status)
     if values.get("paused") is True and state not in (AgentState.STOPPED, AgentState.ERROR):
-        return status or plain("paused"), AgentState.PAUSED
+        return status or mark_safe("paused"), AgentState.PAUSED
     if status is None and values.get("enabled") is True:
-        return plain("enabled"), AgentState.ACTIVE
+        return mark_safe("enabled"), AgentState.ACTIVE
     if status is None and values.get("enabled") is False:
-        return plain("not enabled"), AgentState.STOPPED
+        return mark_safe("not enabled"), AgentState.STOPPED
     return status, state
 
 

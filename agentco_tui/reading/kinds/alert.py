@@ -8,8 +8,7 @@ decided in `live/insight.py`, which knows the figures of all budgets.
 
 `Field(slot, names, reader)` declares the names that platforms use for one of our fields (a slot),
 best first, and the function that reads the raw value (see `reading/schema.py`). A `Row` holds the
-values of one object by slot. `safe` cleans a text of control characters (then it is a `SafeText`),
-`plain` declares one of our own to be clean.
+values of one object by slot.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ from agentco_tui.reading.values.reference import join_refs, to_id, to_ref_name, 
 from agentco_tui.reading.values.scalar import to_decimal, to_flag, to_line, to_text_only, to_word
 from agentco_tui.reading.values.status_word import alert_open, fold_word, severity
 from agentco_tui.reading.values.time import to_moment
-from agentco_tui.text import SafeText, plain, safe
+from agentco_tui.text import SafeText, clean_line, mark_safe
 
 
 def _when_or_flag(raw: Json) -> Any:
@@ -230,7 +229,7 @@ def _name_or_id(ref: Ref | None) -> str | None:
         return None
     if ref.name or not ref.id:
         return ref.name
-    return safe(ref.id, 60)
+    return clean_line(ref.id, 60)
 
 
 _OBSERVED_SLOTS: Final = frozenset(("spent", "share", "remaining", "observed"))
@@ -294,12 +293,12 @@ def _sentence(
     if kind or parts:
         sentence = ": ".join(filter(None, (subject, phrase(kind or ""), ", ".join(parts))))
     if is_rule and sentence:
-        return safe(f"rule, not an event: {sentence}")
+        return clean_line(f"rule, not an event: {sentence}")
     if is_rule:
-        return plain("a rule, not an event")
+        return mark_safe("a rule, not an event")
     if sentence:
-        return safe(sentence)
-    return plain("an alert without words")
+        return clean_line(sentence)
+    return mark_safe("an alert without words")
 
 
 def _severity(values: Values) -> Severity:
@@ -384,8 +383,8 @@ def read_counts(body: Json) -> Alert | None:
     return Alert(
         id="alerts-summary",
         severity=next(levels, Severity.UNKNOWN),
-        text=safe(f"the platform only counts its alerts: {in_words}"),
-        kind=plain("summary"),
+        text=clean_line(f"the platform only counts its alerts: {in_words}"),
+        kind=mark_safe("summary"),
         extra=as_extra(dict(counts.values())),
     )
 

@@ -29,7 +29,7 @@ from agentco_tui.reading.kinds.figures import FIGURE_NAMES
 from agentco_tui.reading.mapping import AS_SENT, ProfileMapping
 from agentco_tui.reading.schema import DecodeContext, Kind, UnreadableRecord
 from agentco_tui.reading.values.money import envelope_unit
-from agentco_tui.text import safe
+from agentco_tui.text import clean_line
 
 _WRAPPERS: Final = word_set("data result response payload body attributes info item")
 """Keys under which an answer may hold the overview. All keys in these tables are folded."""
@@ -78,7 +78,7 @@ def read_overview(body: Json, mapping: ProfileMapping = AS_SENT) -> BudgetOvervi
             return BudgetOverview(whole=nothing, parts=tuple(list_parts), shape=shape)
         root = root[0]
     if type(root) is not dict:
-        raise UnexpectedShape(safe(f"the answer holds no budget: {describe_shape(root)}"))
+        raise UnexpectedShape(clean_line(f"the answer holds no budget: {describe_shape(root)}"))
     parts: list[Budget] = []
     paths = [shape or "{}"]
     rest: dict[str, Json] = {}
@@ -98,9 +98,9 @@ def read_overview(body: Json, mapping: ProfileMapping = AS_SENT) -> BudgetOvervi
     whole_budget = _read_whole(rest, unit, mapping.kind(WHOLE))
     if whole_budget is None and len(paths) == 1:
         raise UnexpectedShape(
-            safe("the answer holds no budget: none of its fields is a known figure")
+            clean_line("the answer holds no budget: none of its fields is a known figure")
         )
-    shape = safe(" + ".join(paths), 120)
+    shape = clean_line(" + ".join(paths), 120)
     return BudgetOverview(whole=whole_budget or nothing, parts=tuple(parts), shape=shape)
 
 
@@ -121,7 +121,7 @@ def _without_wrappers(body: Json) -> tuple[Json, str]:
             break
         path.append(inner[0])
         body = body[inner[0]]
-    return body, safe(".".join(path), 60)
+    return body, clean_line(".".join(path), 60)
 
 
 def _is_map(value: Json) -> bool:

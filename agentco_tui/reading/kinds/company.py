@@ -21,7 +21,7 @@ from agentco_tui.reading.name_index import Field, Reader
 from agentco_tui.reading.reader_result import EMPTY, Incomplete
 from agentco_tui.reading.schema import DecodeContext, Kind, Row
 from agentco_tui.reading.values.scalar import to_block, to_count, to_name, to_word
-from agentco_tui.text import safe
+from agentco_tui.text import clean_line
 
 
 def _how_many(raw: Json) -> Any:
@@ -35,9 +35,9 @@ def _how_many(raw: Json) -> Any:
 
 def _word_if(yes: str, no: str = "") -> Reader:
     """A reader of a flag that means a status: the word for true, and the one for false, if any."""
-    words: dict[bool, Any] = {True: safe(yes), False: EMPTY}
+    words: dict[bool, Any] = {True: clean_line(yes), False: EMPTY}
     if no:
-        words[False] = safe(no)
+        words[False] = clean_line(no)
 
     def read(raw: Json) -> Any:
         if type(raw) is not bool:

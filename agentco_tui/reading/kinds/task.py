@@ -53,7 +53,7 @@ from agentco_tui.reading.values.scalar import (
 )
 from agentco_tui.reading.values.status_word import task_state
 from agentco_tui.reading.values.time import to_moment, to_seconds
-from agentco_tui.text import SafeText, count_hidden, safe, safe_block
+from agentco_tui.text import SafeText, clean_block, clean_line, count_hidden
 from agentco_tui.text.memoized import memoized
 
 _LINE: Final = 400
@@ -152,9 +152,9 @@ def _is_cut(most_cells: int, text: str) -> bool:
     """Whether a text has more than `most_cells` cells when it is cleaned as its reader does."""
     enough_cells = 2 * len(text) + 2
     if most_cells <= _LINE:
-        return safe(text, most_cells) != safe(text, enough_cells)
-    shown = safe_block(text, most_cells, most_cells)
-    return shown != safe_block(text, enough_cells, enough_cells)
+        return clean_line(text, most_cells) != clean_line(text, enough_cells)
+    shown = clean_block(text, most_cells, most_cells)
+    return shown != clean_block(text, enough_cells, enough_cells)
 
 
 _EPOCH: Final = "{,_ts,_ms,_unix}"
@@ -321,7 +321,7 @@ def _build(row: Row, context: DecodeContext) -> Task:
         # Why the id may be that of something else: then the task can't be approved.
         id_doubt=doubt_of_row(row, TASK_IDS, context.path),
         # context.key: the key of the record if the answer has a map of records, not a list
-        title=title or safe(values.get("id") or context.key or ""),
+        title=title or clean_line(values.get("id") or context.key or ""),
         title_from=title_from,
         status=status,
         state=verdict.state,
@@ -347,7 +347,7 @@ def _title(row: Row) -> tuple[SafeText | None, str]:
         return values["title"], row.source("title").name
     for line in values.get("description", "").splitlines():
         if line.strip():
-            return safe(line.strip()), "description"
+            return clean_line(line.strip()), "description"
     if "tool" in values:
         return values["tool"], row.source("tool").name
     if "type" in values and values["type"].lower() not in _UNINFORMATIVE_TYPES:

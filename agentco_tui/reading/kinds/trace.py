@@ -37,7 +37,7 @@ from agentco_tui.reading.values.scalar import (
 )
 from agentco_tui.reading.values.status_word import fold_word, task_state
 from agentco_tui.reading.values.time import to_moment, to_seconds
-from agentco_tui.text import SafeText, safe, safe_block
+from agentco_tui.text import SafeText, clean_block, clean_line
 
 MAX_STEPS: Final = 20_000
 """How many steps of one trace are read."""
@@ -100,7 +100,7 @@ def _parent_in_dotted_order(raw: Json) -> Any:
     return parent or EMPTY
 
 
-_OTEL_CODES: Final[Mapping[int, Any]] = {0: EMPTY, 1: safe("ok"), 2: safe("error")}
+_OTEL_CODES: Final[Mapping[int, Any]] = {0: EMPTY, 1: clean_line("ok"), 2: clean_line("error")}
 
 
 def _otel_code(raw: Json) -> Any:
@@ -117,14 +117,14 @@ def _otel_code(raw: Json) -> Any:
         name = raw.removeprefix("STATUS_CODE_")
         if name == "UNSET":
             return EMPTY
-        return safe(name.lower(), 60)
+        return clean_line(name.lower(), 60)
     return None
 
 
 def _error(raw: Json) -> Any:
     """The text of an error; "failed" for a flag that is set."""
     if raw is True:
-        return safe("failed")
+        return clean_line("failed")
     if raw is False:
         return EMPTY
     return to_shown_text(raw) or EMPTY
@@ -308,8 +308,8 @@ def _text(values: Values, error: SafeText | None) -> SafeText | None:
     if not parts:
         return None
     if len(parts) == 1:
-        return safe_block(parts[0][1])
-    return safe_block("\n".join(_labelled(slot, text) for slot, text in parts))
+        return clean_block(parts[0][1])
+    return clean_block("\n".join(_labelled(slot, text) for slot, text in parts))
 
 
 def _labelled(slot: str, text: str) -> str:

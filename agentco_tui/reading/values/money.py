@@ -38,7 +38,7 @@ from agentco_tui.reading.name_index import Field, Reader
 from agentco_tui.reading.reader_result import Incomplete
 from agentco_tui.reading.schema import Values
 from agentco_tui.reading.values.scalar import to_decimal
-from agentco_tui.text import SafeText, safe
+from agentco_tui.text import SafeText, clean_line
 from agentco_tui.text.patterns import lazy_pattern
 
 SIGNS: Final = {
@@ -287,7 +287,7 @@ def unit_word(raw: Any) -> Unit | None:
         return None
     if text in SIGNS:
         return Unit(0, SIGNS[text])
-    return UNIT_WORDS.get(fold(text)) or Unit(0, str(safe(text.upper(), 12)))
+    return UNIT_WORDS.get(fold(text)) or Unit(0, str(clean_line(text.upper(), 12)))
 
 
 def currency_word(raw: Any) -> Unit | None:

@@ -23,7 +23,7 @@ from agentco_tui.reading.reader_result import EMPTY, Incomplete
 from agentco_tui.reading.schema import Table
 from agentco_tui.reading.unknown_fields import hide_keys
 from agentco_tui.reading.values.scalar import to_text_only
-from agentco_tui.text import SafeText, safe
+from agentco_tui.text import SafeText, clean_line
 from agentco_tui.text.patterns import lazy_pattern
 
 COMPANY: Final = "company organization organisation org workspace tenant account"
@@ -130,7 +130,7 @@ def _ref_from_text(text: str) -> Any:
     if len(text) < 300 and (_PATH.match(text) or _RESOURCE.match(text)):
         last_part = re.split(r"[/:]", text.rstrip("/"))[-1]
         return Ref(last_part, None)
-    return Ref(None, safe(text))
+    return Ref(None, clean_line(text))
 
 
 def to_ref_id(raw: Json) -> Any:
@@ -145,7 +145,7 @@ def to_ref_id(raw: Json) -> Any:
 def to_ref_name(raw: Json) -> Any:
     """A reference under a name that says "name": a text is never an id."""
     if type(raw) is str:
-        return EMPTY if not raw or raw.isspace() else Ref(None, safe(raw))
+        return EMPTY if not raw or raw.isspace() else Ref(None, clean_line(raw))
     return to_ref(raw) if type(raw) is dict else None
 
 

@@ -17,7 +17,7 @@ from agentco_tui.reading.field_names import fold
 from agentco_tui.reading.json_access import Json
 from agentco_tui.reading.reader_result import EMPTY, Incomplete
 from agentco_tui.reading.unknown_fields import compact
-from agentco_tui.text import SafeText, safe, safe_block
+from agentco_tui.text import SafeText, clean_block, clean_line
 from agentco_tui.text.patterns import lazy_pattern
 
 _WORD_CELLS: Final = 60
@@ -45,7 +45,7 @@ def to_line(raw: Json) -> Any:
     if type(raw) is str:
         if not raw or raw.isspace():
             return EMPTY
-        return safe(raw)
+        return clean_line(raw)
     if type(raw) is int or type(raw) is Decimal:
         return number_text(raw)
     return None
@@ -70,7 +70,7 @@ def to_word(raw: Json) -> Any:
     if type(raw) is str:
         if not raw or raw.isspace():
             return EMPTY
-        return safe(raw.strip(), _WORD_CELLS)
+        return clean_line(raw.strip(), _WORD_CELLS)
     if type(raw) is dict:
         if len(raw) == 1:
             number = to_decimal(raw)
@@ -88,10 +88,10 @@ def to_block(raw: Json, max_cells: int = 20_000, max_lines: int = 2_000) -> Any:
         if not raw or raw.isspace():
             return EMPTY
         if len(raw) <= _SHORT and raw.isascii() and raw.isprintable():
-            return safe(raw)
-        return safe_block(raw, max_cells, max_lines)
+            return clean_line(raw)
+        return clean_block(raw, max_cells, max_lines)
     if type(raw) is list and raw and all(type(part) is str for part in raw):
-        return safe_block("\n".join(raw), max_cells, max_lines)
+        return clean_block("\n".join(raw), max_cells, max_lines)
     if type(raw) is dict:
         return _inner(raw, _BLOCK, lambda inner: to_block(inner, max_cells, max_lines))
     return to_line(raw)
@@ -105,17 +105,17 @@ def to_shown_text(raw: Json) -> SafeText | None:
     if raw is None or raw in ("", {}, []):
         return None
     if type(raw) is str:
-        return safe_block(raw) or None
+        return clean_block(raw) or None
     if type(raw) is list and len(raw) < 200 and all(type(part) in (str, dict) for part in raw):
         parts = [to_shown_text(part) for part in raw]
         if all(parts):
-            return safe_block("\n".join(map(str, parts)))
+            return clean_block("\n".join(map(str, parts)))
     if type(raw) is dict:
         fields = {key: value for key, value in raw.items() if key != "type"}
         text = _inner(fields, _BLOCK, to_block)
         if isinstance(text, str):
             return SafeText(text)
-    return safe_block(compact(raw, 4_000))
+    return clean_block(compact(raw, 4_000))
 
 
 _FLAGS: Final = {
@@ -137,10 +137,10 @@ def number_text(raw: int | Decimal) -> SafeText | None:
     if type(raw) is Decimal:
         if not raw.is_finite() or abs(raw.adjusted()) > 30:
             return None
-        return safe(f"{raw:f}")
+        return clean_line(f"{raw:f}")
     if not -(10**30) < raw < 10**30:
         return None
-    return safe(str(raw))
+    return clean_line(str(raw))
 
 
 def _inner(raw: Mapping[str, Json], keys: tuple[str, ...], reader: Any) -> Any:

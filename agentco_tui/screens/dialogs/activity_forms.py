@@ -34,9 +34,7 @@ from agentco_tui.screens.dialogs.form_request import (
 from agentco_tui.screens.plain_views import ActivityView
 from agentco_tui.system.atomic_write import AtomicWriteError, atomic_write
 from agentco_tui.system.background import turn
-
-# plain: our own words as SafeText, a text that is clean for a terminal.
-from agentco_tui.text import SafeText, plain
+from agentco_tui.text import SafeText, mark_safe
 
 DAY_NEEDED: Final = "a day is needed, such as 2026-01-31"
 LIMIT_NEEDED: Final = f"a whole number from 1 to {DEFAULT_CAPACITY} is needed"
@@ -72,9 +70,9 @@ def filter_activity(request: FormRequest) -> FormPlan:
             try:
                 parsed[name] = parser(values[name])
             except ValueError:
-                errors[name] = plain(error)
+                errors[name] = mark_safe(error)
         if parsed["from"] and parsed["to"] and parsed["from"] > parsed["to"]:
-            errors["to"] = plain("that is before the first day")
+            errors["to"] = mark_safe("that is before the first day")
         check_values({}, errors)  # raises FormError if there are errors
         return ActivityFilter(
             company=company_id,
@@ -102,7 +100,7 @@ def filter_activity(request: FormRequest) -> FormPlan:
         FormField("to", "to", _iso_date(current.to_date), "last day"),
         FormField("limit", "limit", limit, "how many entries a poll asks for"),
     )
-    title = request.title("FILTER", plain("the activity log"))
+    title = request.title("FILTER", mark_safe("the activity log"))
     return FormPlan(title=title, fields=fields, parse=parse, send=send)
 
 
@@ -124,7 +122,7 @@ def export_activity(request: FormRequest) -> FormPlan:
 
     def parse(values: Values) -> Values:
         empty = [name for name, value in values.items() if not value]
-        return check_values(values, {name: plain("this is needed") for name in empty})
+        return check_values(values, {name: mark_safe("this is needed") for name in empty})
 
     async def entries_as_csv() -> AsyncIterator[bytes]:
         yield csv_row(flat_names("activity")).encode()
@@ -144,9 +142,9 @@ def export_activity(request: FormRequest) -> FormPlan:
     stamp = fmt.moment(Moment(workspace.clock.now()))[:16].replace(" ", "-").replace(":", "")
     fields: list[FormField] = []
     if filters:
-        what = plain(f"{fmt.count(len(entries))} entries shown: {', '.join(filters)}")
+        what = mark_safe(f"{fmt.count(len(entries))} entries shown: {', '.join(filters)}")
     else:
-        what = plain("the activity log, all of it")
+        what = mark_safe("the activity log, all of it")
         fields.append(FormField("format", "format", "csv", "csv is the one that is known"))
     fields.append(FormField("file", "file", f"activity-{stamp}.csv", FILE_HINT))
     title = request.title("EXPORT", what)
@@ -171,7 +169,7 @@ async def _write_chunks(
                     rate = fmt.size(int(written.bytes / seconds))
                     form.show_progress(f"{written.sentence}, {rate}/s")
     except ApiError as error:
-        raise FormError({}, plain(str(error))) from error
+        raise FormError({}, mark_safe(str(error))) from error
     except AtomicWriteError as error:
-        raise FormError({"file": plain(str(error))}) from error
+        raise FormError({"file": mark_safe(str(error))}) from error
     return written.sentence

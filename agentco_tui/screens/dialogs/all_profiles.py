@@ -36,9 +36,7 @@ from agentco_tui.screens.dialogs.base import FullScreenDialog, key_hint_cells
 from agentco_tui.screens.header_footer import Environment, environment, health_cells, worst
 from agentco_tui.screens.key_app import ListTable
 from agentco_tui.system.background import while_wanted
-
-# plain: our own words as SafeText; safe: cleans a foreign text.
-from agentco_tui.text import SafeText, plain, safe, signs
+from agentco_tui.text import SafeText, clean_line, mark_safe, signs
 from agentco_tui.widgets.table.widget import RecordTable
 from agentco_tui.widgets.text_pane import CellLine
 from agentco_tui.widgets.tones import Cell, Tone
@@ -73,7 +71,7 @@ class ProfileWatch:
         """`dashboard_workspace` is that of the dashboard from which the list was opened."""
         self.profile = profile
         # The platform's name, in the colour chosen for it once the settings are read.
-        self.label = Environment(plain(f" {safe(profile, NAME_WIDTH)} "))
+        self.label = Environment(mark_safe(f" {clean_line(profile, NAME_WIDTH)} "))
         self.workspace: Workspace | None = None
         """None while the settings and the API key are being read."""
         self.trouble: SafeText | None = None
@@ -99,10 +97,10 @@ class ProfileWatch:
                     )  # refreshes `ranked_needs` when something changed
         except (SettingsError, CredentialError, WrongError) as error:
             config_path = self._dashboard_workspace.settings.config_path
-            self.trouble = safe(str(error).removeprefix(f"{config_path}:"), 400)
+            self.trouble = clean_line(str(error).removeprefix(f"{config_path}:"), 400)
         except Exception:
             log.exception("the watch of a profile ended")
-            self.trouble = plain("stopped by an error in the program")
+            self.trouble = mark_safe("stopped by an error in the program")
 
     async def _load_settings(self) -> Settings:
         """Return the settings of the profile, read from the same file as the dashboard's."""
@@ -139,14 +137,14 @@ class ProfileWatch:
     def status_line(self) -> CellLine:
         """Return the platform's name, how fresh its data are, and how many needs it has."""
         blank = " " * (NAME_WIDTH + 3 - len(self.label.text))
-        return CellLine((self.label, Cell(plain(blank)), *self._status_cells()))
+        return CellLine((self.label, Cell(mark_safe(blank)), *self._status_cells()))
 
     def _status_cells(self) -> list[Cell]:
         if self.trouble is not None:
-            return [Cell(plain(f"{signs.critical} {self.trouble}"), Tone.CRITICAL)]
+            return [Cell(mark_safe(f"{signs.critical} {self.trouble}"), Tone.CRITICAL)]
         workspace = self.workspace
         if workspace is None:
-            return [Cell(plain(f"{signs.unknown} reading the key"), Tone.DIM)]
+            return [Cell(mark_safe(f"{signs.unknown} reading the key"), Tone.DIM)]
         # A feed is one list of records that is polled: show the one that fails or is oldest.
         freshness = worst(workspace.store.freshness[feed] for feed in FEEDS)
         monotonic = workspace.clock.monotonic()
@@ -154,8 +152,8 @@ class ProfileWatch:
         for level, sign in ((Level.CRITICAL, signs.critical), (Level.WARNING, signs.warning)):
             count = sum(row.need.level is level for row in self.need_rows())
             if count:
-                status.append(Cell(plain(f"  {sign} {fmt.count(count)}"), TONES[level]))
-        status.append(Cell(plain(f"  {freshness.failure or ''}"), Tone.DIM))
+                status.append(Cell(mark_safe(f"  {sign} {fmt.count(count)}"), TONES[level]))
+        status.append(Cell(mark_safe(f"  {freshness.failure or ''}"), Tone.DIM))
         return status
 
 
@@ -168,7 +166,7 @@ class AllProfiles(FullScreenDialog[None]):
     """
 
     def __init__(self, workspace: Workspace) -> None:
-        super().__init__([Cell(plain(" all profiles"), Tone.STRONG)])
+        super().__init__([Cell(mark_safe(" all profiles"), Tone.STRONG)])
         self.watches = [ProfileWatch(profile, workspace) for profile in workspace.settings.profiles]
         self.pane.can_focus = False
         # fmt: off
@@ -194,13 +192,13 @@ class AllProfiles(FullScreenDialog[None]):
         self.set_interval(REDRAW_INTERVAL, self.redraw, name="ages")
         self.redraw()
         for watch in self.watches:
-            start_worker(self, watch.run, f"watch {safe(watch.profile)}")
+            start_worker(self, watch.run, f"watch {clean_line(watch.profile)}")
 
     def redraw(self) -> None:
         self.pane.show([watch.status_line() for watch in self.watches])
         rows = [row for watch in self.watches for row in watch.need_rows()]
         rows.sort(key=_importance)
-        self.table.set_state(plain("nothing needs you, as far as is known"))
+        self.table.set_state(mark_safe("nothing needs you, as far as is known"))
         self.table.load((f"{row.watch.profile} {row.need.key}", row) for row in rows)
 
     @on(RecordTable.Opened)

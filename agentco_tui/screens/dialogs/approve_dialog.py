@@ -34,9 +34,7 @@ from agentco_tui.screens.detail_pane import task_in_full, warning, whole_title
 from agentco_tui.screens.dialogs.base import Question, title_of
 from agentco_tui.screens.dialogs.trace_dialog import TraceScreen, summary_items
 from agentco_tui.screens.sized_screen import PHONE_WIDTH
-
-# plain: our own words as SafeText; safe: cleans a foreign text.
-from agentco_tui.text import SafeText, joined, plain, safe, signs
+from agentco_tui.text import SafeText, clean_line, joined, mark_safe, signs
 from agentco_tui.widgets.text_pane import BlankLine, PaneItem, Paragraph
 from agentco_tui.widgets.tones import Tone
 from agentco_tui.widgets.workers import start_worker
@@ -112,7 +110,7 @@ class TaskQuestion(Question):
         if self.changes.get(task_id) == tuple(lines):
             return
         self.changes[task_id] = tuple(lines)
-        self.switch_off(plain("changed: leave, and open it again"))
+        self.switch_off(mark_safe("changed: leave, and open it again"))
         self.show_items()
         self.pane.scroll_home(animate=False, immediate=True)
 
@@ -149,7 +147,7 @@ class ApproveQuestion(TaskQuestion):
         self, dashboard: DashboardContext, task: Task, note: SafeText | None = None
     ) -> None:
         """`note` is a warning shown above the task."""
-        super().__init__(dashboard, [task], plain("1 task"), "approve")
+        super().__init__(dashboard, [task], mark_safe("1 task"), "approve")
         self.cell_context = dashboard.cell_context
         self.subject = task
         self.trace: Trace | ApiError | None = None
@@ -158,7 +156,7 @@ class ApproveQuestion(TaskQuestion):
 
     def on_mount(self) -> None:
         if self.subject.cut is not None:  # which parts of the task were too long to be kept
-            self.switch_off(plain(f"not all of it can be shown: {self.subject.cut}"))
+            self.switch_off(mark_safe(f"not all of it can be shown: {self.subject.cut}"))
         start_worker(self, self._read_trace, "read the trace")
         self.set_timer(READ_AFTER, self._mark_as_read, name="read")
 
@@ -201,20 +199,20 @@ class ApproveQuestion(TaskQuestion):
         role = f" ({agent.role})" if agent is not None and agent.role else ""
         parts = [
             names.company(names.company_of(task)),
-            plain(f"{names.agent(task.agent)}{role}"),
-            plain(priority_cell(task.priority).text.strip()),
-            plain(f"waits {self.cell_context.wait(waiting_since(task))}"),
+            mark_safe(f"{names.agent(task.agent)}{role}"),
+            mark_safe(priority_cell(task.priority).text.strip()),
+            mark_safe(f"waits {self.cell_context.wait(waiting_since(task))}"),
         ]
         trust = self.cell_context.trust_of(task)
         if trust is not None:
-            parts.append(plain(f"trust {fmt.number(trust)}"))
+            parts.append(mark_safe(f"trust {fmt.number(trust)}"))
         return Paragraph(joined(parts, f" {signs.separator} "))
 
     def _trace_items(self) -> Iterable[PaneItem]:
         if isinstance(self.trace, ApiError):
             yield warning(f"{signs.unknown} trace: {self.trace}")
         elif self.trace is None:
-            yield Paragraph(plain("reading the trace"), Tone.DIM)
+            yield Paragraph(mark_safe("reading the trace"), Tone.DIM)
         else:
             yield from summary_items(self.trace, self.cell_context, TRACE_STEPS)
 
@@ -230,8 +228,8 @@ def _is_critical(item: PaneItem) -> bool:
 def count_in_words(tasks: Sequence[Task]) -> SafeText:
     """Return how many tasks there are: "1 task", "12 tasks"."""
     if len(tasks) == 1:
-        return plain("1 task")
-    return plain(f"{fmt.count(len(tasks))} tasks")
+        return mark_safe("1 task")
+    return mark_safe(f"{fmt.count(len(tasks))} tasks")
 
 
 def task_labels(tasks: Sequence[Task]) -> dict[str, SafeText]:
@@ -241,5 +239,5 @@ def task_labels(tasks: Sequence[Task]) -> dict[str, SafeText]:
     for task in tasks:
         title = labels[task.id]
         if count_by_title[title] > 1:
-            labels[task.id] = plain(f"{title} ({safe(task.sent_id, 60)})")
+            labels[task.id] = mark_safe(f"{title} ({clean_line(task.sent_id, 60)})")
     return labels

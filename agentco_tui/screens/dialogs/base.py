@@ -32,9 +32,7 @@ from agentco_tui.keys.key_arrivals import Arrival
 from agentco_tui.screens.header_footer import Environment, environment, profile_name
 from agentco_tui.screens.key_app import REPEAT, bindings_of
 from agentco_tui.screens.sized_screen import SizedScreen
-
-# plain: our own words as SafeText; safe: cleans a foreign text.
-from agentco_tui.text import SafeText, plain, safe, signs
+from agentco_tui.text import SafeText, clean_line, mark_safe, signs
 from agentco_tui.widgets.prompt import LineInput
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.text_pane import PaneItem, TextPane
@@ -153,8 +151,8 @@ def key_hint_cells(hints: Mapping[str, str]) -> list[Cell]:
     """Return the cells of a line of key hints; `hints` maps keys to what they do."""
     cells: list[Cell] = []
     for key, words in hints.items():
-        cells.append(Cell(plain(key), Tone.ACCENT))
-        cells.append(Cell(plain(words)))
+        cells.append(Cell(mark_safe(key), Tone.ACCENT))
+        cells.append(Cell(mark_safe(words)))
     return cells
 
 
@@ -166,10 +164,10 @@ def title_of(settings: Settings, verb: str, subject: SafeText) -> list[Cell]:
     name = profile_name(settings)
     other_name = ""
     if settings.label not in (None, name):
-        other_name = f" ({safe(name, 24)})"
+        other_name = f" ({clean_line(name, 24)})"
     return [
         environment(settings),
-        Cell(plain(f"{other_name} {verb} "), Tone.STRONG),
+        Cell(mark_safe(f"{other_name} {verb} "), Tone.STRONG),
         Cell(subject),
     ]
 
@@ -281,13 +279,16 @@ class Question(Dialog[bool]):
         right: list[Cell] = []
         lines_below = self.pane.lines_below
         if lines_below:
-            right.append(Cell(plain(f"{lines_below} more below {signs.down} "), Tone.ACCENT))
+            right.append(Cell(mark_safe(f"{lines_below} more below {signs.down} "), Tone.ACCENT))
         no_cells = key_hint_cells({self._no_keys: " no"})
         if self._warning or self._off_reason is not None:
-            words = plain(f"  {signs.warning} {self._warning or self._off_reason}")
+            words = mark_safe(f"  {signs.warning} {self._warning or self._off_reason}")
             self.keys_line.show([*no_cells, Cell(words, Tone.WARNING)], right)
         else:
-            yes_cells = [Cell(plain(" y "), Tone.BADGE), Cell(plain(f" {self._yes_label}   "))]
+            yes_cells = [
+                Cell(mark_safe(" y "), Tone.BADGE),
+                Cell(mark_safe(f" {self._yes_label}   ")),
+            ]
             self.keys_line.show([*yes_cells, *no_cells], right)
 
     def show_warning(self, words: str) -> None:

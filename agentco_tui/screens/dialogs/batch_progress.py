@@ -29,9 +29,7 @@ from agentco_tui.screens.dashboard_context import DashboardContext
 from agentco_tui.screens.detail_pane import warning
 from agentco_tui.screens.dialogs.approve_dialog import count_in_words, task_labels
 from agentco_tui.screens.dialogs.base import Dialog, key_hint_cells, title_of
-
-# plain: our own words as SafeText, a text that is clean for a terminal.
-from agentco_tui.text import SafeText, plain, signs
+from agentco_tui.text import SafeText, mark_safe, signs
 from agentco_tui.widgets.text_pane import BlankLine, CellLine, Heading, PaneItem, Paragraph
 from agentco_tui.widgets.tones import Cell, Tone, share_bar
 
@@ -82,7 +80,7 @@ class BatchProgress(Dialog[bool]):
         right: list[Cell] = []
         lines_below = self.pane.lines_below
         if lines_below:
-            right.append(Cell(plain(f"{lines_below} {signs.down} "), Tone.ACCENT))
+            right.append(Cell(mark_safe(f"{lines_below} {signs.down} "), Tone.ACCENT))
         hints = {key: f" {words}   " for key, words in self._key_hints().items()}
         self.keys_line.show(key_hint_cells(hints), right)
 
@@ -101,7 +99,7 @@ class BatchProgress(Dialog[bool]):
     def _items(self) -> Iterable[PaneItem]:
         batch = self.approval
         if batch.phase is BatchPhase.TAKEN_BACK:
-            yield Paragraph(plain(f"{signs.good} taken back: nothing was sent"), Tone.GOOD)
+            yield Paragraph(mark_safe(f"{signs.good} taken back: nothing was sent"), Tone.GOOD)
             return
         if batch.phase is BatchPhase.HELD:
             words = f"it begins in {ceil(batch.hold.seconds_left())} s"
@@ -125,7 +123,7 @@ class BatchProgress(Dialog[bool]):
         total = len(batch.items)
         share = Decimal(settled) / total
         words = f" {fmt.count(settled)} of {fmt.count(total)}  {fmt.percent(share)}"
-        yield CellLine((Cell(share_bar(share, BAR_WIDTH)), Cell(plain(words))))
+        yield CellLine((Cell(share_bar(share, BAR_WIDTH)), Cell(mark_safe(words))))
         yield Paragraph(batch.sentence, Tone.STRONG)
         if batch.stop_reason is not None:
             yield warning(f"{signs.warning} {batch.stop_reason}")
@@ -156,12 +154,12 @@ class BatchProgress(Dialog[bool]):
         """
         if tasks:
             yield BlankLine()
-            yield Heading(plain(f"{sign} {len(tasks)} {state}"))
+            yield Heading(mark_safe(f"{sign} {len(tasks)} {state}"))
         for sentence, group in groupby(tasks, key=itemgetter(0)):
             for _, task in group:
                 yield Paragraph(self._labels[task.id])
             if sentence:
-                yield Paragraph(plain(sentence), Tone.DIM, 2)
+                yield Paragraph(mark_safe(sentence), Tone.DIM, 2)
 
     def action_stop(self) -> None:
         """Take the approval back in its undo window; later, stop what is not yet sent."""

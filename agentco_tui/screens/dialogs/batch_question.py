@@ -38,9 +38,7 @@ from agentco_tui.screens.dialogs.approve_dialog import TaskQuestion, count_in_wo
 from agentco_tui.screens.header_footer import profile_name
 from agentco_tui.screens.key_app import REPEAT
 from agentco_tui.screens.sent_fields import sums_of
-
-# plain: our own words as SafeText; safe: cleans a foreign text.
-from agentco_tui.text import SafeText, plain, safe, signs
+from agentco_tui.text import SafeText, clean_line, mark_safe, signs
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.text_pane import BlankLine, FieldLine, Heading, PaneItem, Paragraph
 from agentco_tui.widgets.tones import Cell, Tone
@@ -123,7 +121,7 @@ class BatchQuestion(TaskQuestion):
         reasons = [why for task_id, why in self.not_shown.items() if task_id in self.tasks]
         counts = Counter(reasons)
         if self.excluded:
-            counts[plain("marked, but not in this set: see the end")] = len(self.excluded)
+            counts[mark_safe("marked, but not in this set: see the end")] = len(self.excluded)
         for reason, count in counts.items():
             yield warning(f"{signs.warning} {fmt.count(count)} {reason}")
 
@@ -131,20 +129,20 @@ class BatchQuestion(TaskQuestion):
         """Yield what the tasks cost in all, whose they are, and which waits longest."""
         names = self.workspace.names
         tasks = list(self.tasks.values())
-        yield FieldLine(plain("costs"), plain(_costs_in_words(tasks)))
+        yield FieldLine(mark_safe("costs"), mark_safe(_costs_in_words(tasks)))
         companies = (names.company(names.company_of(task)) for task in tasks)
-        yield FieldLine(plain("companies"), _counts_in_words(companies))
+        yield FieldLine(mark_safe("companies"), _counts_in_words(companies))
         yield FieldLine(
-            plain("agents"), _counts_in_words(names.agent(task.agent) for task in tasks)
+            mark_safe("agents"), _counts_in_words(names.agent(task.agent) for task in tasks)
         )
         priorities = (task.priority or signs.missing for task in tasks)
-        yield FieldLine(plain("priority"), _counts_in_words(priorities))
+        yield FieldLine(mark_safe("priority"), _counts_in_words(priorities))
         waiting = {task.id: waiting_since(task) for task in tasks}
         times = {task_id: since for task_id, since in waiting.items() if since is not None}
         if times:
             oldest = min(times, key=lambda task_id: times[task_id])
             age = self.dashboard.cell_context.wait(times[oldest])
-            yield FieldLine(plain("oldest"), plain(f"{age}  {self.tasks[oldest].title}"))
+            yield FieldLine(mark_safe("oldest"), mark_safe(f"{age}  {self.tasks[oldest].title}"))
 
     def _listed_items(self) -> Iterable[PaneItem]:
         """Yield every task of the set, those that the user knows least first."""
@@ -156,7 +154,7 @@ class BatchQuestion(TaskQuestion):
             group = [one for one in listed if one.familiarity is familiarity]
             if not group:
                 continue
-            heading = plain(words.format(fmt.count(len(group))))
+            heading = mark_safe(words.format(fmt.count(len(group))))
             yield BlankLine()
             yield Heading(heading) if familiarity is Familiarity.READ else warning(heading)
             for one in group:
@@ -175,7 +173,7 @@ class BatchQuestion(TaskQuestion):
         parts += [f"{name} {value}" for name, value in sums[:MOST_SUMS]]
         if len(sums) > MOST_SUMS:
             parts.append(f"and {len(sums) - MOST_SUMS} more sums")
-        yield Paragraph(plain(f" {signs.separator} ".join(parts)), Tone.DIM, 2)
+        yield Paragraph(mark_safe(f" {signs.separator} ".join(parts)), Tone.DIM, 2)
         remarks = [
             *listed.unusual,
             self.not_shown.get(task.id),
@@ -214,9 +212,9 @@ class BatchQuestion(TaskQuestion):
         else:
             then = "press y to approve them" if self._is_typed else "then press y"
             typed = self.typed or signs.missing
-            words = f"type {safe(self.text_to_type, 60)}, {then}:  {typed}"
+            words = f"type {clean_line(self.text_to_type, 60)}, {then}:  {typed}"
             tone = Tone.STRONG if self._is_typed else Tone.ACCENT
-        self.number_line.show([Cell(plain(words), tone)])
+        self.number_line.show([Cell(mark_safe(words), tone)])
 
     def on_key(self, event: events.Key) -> None:
         """Take a digit, a letter of the name, or backspace; leave every other key to bindings."""
@@ -303,4 +301,4 @@ def _counts_in_words(names: Iterable[SafeText]) -> SafeText:
     words = [f"{name} {fmt.count(count)}" for name, count in counts[:MOST_NAMES]]
     if len(counts) > MOST_NAMES:
         words.append(f"and {fmt.count(len(counts) - MOST_NAMES)} more")
-    return plain(", ".join(words))
+    return mark_safe(", ".join(words))

@@ -15,9 +15,7 @@ from textual.binding import Binding, BindingType
 
 from agentco_tui.screens.dialogs.base import Dialog
 from agentco_tui.screens.key_app import DetailPane
-
-# plain: our own words as SafeText, a text that is clean for a terminal.
-from agentco_tui.text import plain
+from agentco_tui.text import mark_safe
 from agentco_tui.widgets.table.widget import RecordTable
 from agentco_tui.widgets.text_pane import CellLine
 from agentco_tui.widgets.tones import Cell, Pressable, Tone
@@ -41,7 +39,7 @@ class ColumnsScreen(Dialog[None]):
     pane: DetailPane
 
     def __init__(self, table: RecordTable[Any]) -> None:
-        super().__init__([Cell(plain("Columns"), Tone.STRONG)])
+        super().__init__([Cell(mark_safe("Columns"), Tone.STRONG)])
         self.table = table
         self.pane = DetailPane(classes="dialog--body")
         self.key_hints = {"space": " show ", " < >": " move ", " 0": " reset ", " esc": " done"}
@@ -65,9 +63,9 @@ class ColumnsScreen(Dialog[None]):
             is_shown = key in self._shown
             mark = "x" if is_shown else " "
             tone = Tone.PLAIN if is_shown else Tone.DIM
-            words = plain(f"[{mark}] {titles[key].strip():<16} ")
-            name = Cell(plain(key), Tone.DIM)
-            lines.append(CellLine((Cell(plain(" ")), Pressable(words, tone, key=key), name)))
+            words = mark_safe(f"[{mark}] {titles[key].strip():<16} ")
+            name = Cell(mark_safe(key), Tone.DIM)
+            lines.append(CellLine((Cell(mark_safe(" ")), Pressable(words, tone, key=key), name)))
         self.pane.show(lines)
 
     def action_reset(self, keys: Sequence[str] = ()) -> None:

@@ -24,9 +24,7 @@ from agentco_tui.screens.dialogs.limit_form import set_limit
 from agentco_tui.screens.dialogs.save_form import save_list, save_screenshot
 from agentco_tui.screens.dialogs.shift_forms import hand_over, snooze
 from agentco_tui.screens.targets import completed
-
-# plain: our own words as SafeText; safe: cleans a foreign text.
-from agentco_tui.text import SafeText, plain, safe, signs
+from agentco_tui.text import SafeText, clean_line, mark_safe, signs
 from agentco_tui.widgets.text_pane import FieldLine, PaneItem
 
 MISSION_HINT: Final = "what it is for, in a sentence; may stay empty"  # "it" is the company
@@ -81,7 +79,7 @@ def new_task(request: FormRequest) -> FormPlan:
         ),
     )
     return FormPlan(
-        title=request.title("Create a task", plain("")),
+        title=request.title("Create a task", mark_safe("")),
         fields=fields,
         parse=parse,
         send=request.send_write(lambda parsed: TaskCreation(services, parsed)),
@@ -110,7 +108,7 @@ def new_company(request: FormRequest) -> FormPlan:
         FormField("mission", "mission", "", MISSION_HINT),
     )
     return FormPlan(
-        title=request.title("Create a company", plain("")),
+        title=request.title("Create a company", mark_safe("")),
         fields=fields,
         parse=check_values,
         send=request.send_write(lambda parsed: CompanyCreation(services, parsed, None)),
@@ -123,11 +121,11 @@ def clone_company(request: FormRequest) -> FormPlan | SafeText:
     """Return the form for POST /api/companies/:id/clone: name and mission."""
     source = request.subject
     if not isinstance(source, Company):
-        return plain("put the cursor on a company to clone it")
+        return mark_safe("put the cursor on a company to clone it")
     if source.unwritable is not None:
         return source.unwritable
     services = request.frame.dashboard.services
-    name = source.name or safe(source.id)
+    name = source.name or clean_line(source.id)
     fields = (
         FormField("name", "new name", f"{name} 2"),
         FormField("mission", "mission", source.mission or "", MISSION_HINT),
@@ -145,7 +143,8 @@ def clone_company(request: FormRequest) -> FormPlan | SafeText:
 def _value_items(values: Mapping[str, str]) -> list[PaneItem]:
     """Return a line for each value; the sign for missing if it is empty, and so not sent."""
     return [
-        FieldLine(plain(name), safe(value, 200) or signs.missing) for name, value in values.items()
+        FieldLine(mark_safe(name), clean_line(value, 200) or signs.missing)
+        for name, value in values.items()
     ]
 
 

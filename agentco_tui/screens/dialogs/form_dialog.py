@@ -24,9 +24,7 @@ from textual.widgets import Input
 from textual.worker import Worker
 
 from agentco_tui.screens.dialogs.base import Dialog, Question, key_hint_cells
-
-# plain: our own words as SafeText, a text that is clean for a terminal.
-from agentco_tui.text import SafeText, plain, signs
+from agentco_tui.text import SafeText, mark_safe, signs
 from agentco_tui.widgets.prompt import LineInput, WordSuggester
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.text_pane import Notice, PaneItem, Paragraph
@@ -154,7 +152,7 @@ class Form(Dialog[None]):
             for field in self.plan.fields:
                 with Horizontal(classes="form--row"):
                     label = StatusLine(classes="form--label")
-                    label.show([Cell(plain(field.label), Tone.DIM)])
+                    label.show([Cell(mark_safe(field.label), Tone.DIM)])
                     yield label
                     yield self.inputs[field.name]
                 yield self.notes[field.name]
@@ -185,9 +183,9 @@ class Form(Dialog[None]):
         for field in self.plan.fields:
             error = self._errors.get(field.name)
             if error is None:
-                note = Paragraph(plain(field.hint), Tone.DIM)
+                note = Paragraph(mark_safe(field.hint), Tone.DIM)
             else:
-                note = Paragraph(plain(f"{signs.critical} {error}"), Tone.CRITICAL)
+                note = Paragraph(mark_safe(f"{signs.critical} {error}"), Tone.CRITICAL)
             self.notes[field.name].show([note])
 
     @on(Input.Changed)
@@ -256,14 +254,14 @@ class Form(Dialog[None]):
             return
         self._progress_at = monotonic()
         hint = f" {signs.separator} esc stops it" if self.plan.can_cancel else ""
-        self.status.show([Paragraph(plain(f"{signs.arrow} {words}{hint}"), Tone.ACCENT)])
+        self.status.show([Paragraph(mark_safe(f"{signs.arrow} {words}{hint}"), Tone.ACCENT)])
 
     async def _do_send(self) -> None:
         try:
             await self.plan.send(self._parsed, self)
         except asyncio.CancelledError:
             if self.plan.can_cancel and self.is_attached:
-                words = plain(f"{signs.warning} stopped: nothing was written")
+                words = mark_safe(f"{signs.warning} stopped: nothing was written")
                 self.status.show([Paragraph(words, Tone.WARNING)])
             raise
         except FormError as error:
@@ -278,7 +276,7 @@ class Form(Dialog[None]):
         status: list[PaneItem] = []
         # A message that a field shows already is not repeated.
         if error.message is not None and error.message not in error.fields.values():
-            status.append(Paragraph(plain(f"{signs.critical} {error.message}"), Tone.CRITICAL))
+            status.append(Paragraph(mark_safe(f"{signs.critical} {error.message}"), Tone.CRITICAL))
         self.status.show(status)
         self._errors = {name: why for name, why in error.fields.items() if name in self.inputs}
         self.show_notes()
@@ -300,4 +298,4 @@ class Form(Dialog[None]):
         return super().handle_leave()
 
     def _warn(self, words: str) -> None:
-        self.app.notify(plain(words), markup=False, severity="warning", timeout=WARNING_TIME)
+        self.app.notify(mark_safe(words), markup=False, severity="warning", timeout=WARNING_TIME)

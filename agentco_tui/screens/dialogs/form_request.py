@@ -36,9 +36,7 @@ from agentco_tui.screens.dialogs.form_dialog import (
 )
 from agentco_tui.screens.targets import completed
 from agentco_tui.system.atomic_write import AtomicWriteError, atomic_write
-
-# plain: our own words as SafeText; safe: cleans a foreign text.
-from agentco_tui.text import SafeText, plain, safe
+from agentco_tui.text import SafeText, clean_line, mark_safe
 from agentco_tui.widgets.tones import Cell
 
 FILE_HINT: Final = "in the folder that the program was started in; must not exist yet"
@@ -67,12 +65,14 @@ class FormRequest(msgspec.Struct, frozen=True):
         workspace = self.frame.workspace
 
         def complete_company(typed: str, _: Values) -> str | None:
-            return completed(typed, (one.name or safe(one.id) for one in workspace.store.companies))
+            return completed(
+                typed, (one.name or clean_line(one.id) for one in workspace.store.companies)
+            )
 
         def complete_agent(typed: str, values: Values) -> str | None:
             company_id = self._company_id(values["company_id"]) or workspace.poller.query.company
             agents = self._agents_of(company_id)
-            return completed(typed, (one.name or safe(one.id) for one in agents))
+            return completed(typed, (one.name or clean_line(one.id) for one in agents))
 
         company_name = "" if company is None else workspace.names.company(company)
         agent_name = "" if agent is None else workspace.names.agent(agent)
@@ -90,15 +90,15 @@ class FormRequest(msgspec.Struct, frozen=True):
         errors: dict[str, SafeText] = {}
         company_id = self._company_id(values["company_id"])
         if values["company_id"] and company_id is None:
-            errors["company_id"] = plain("no company here has this name or id")
+            errors["company_id"] = mark_safe("no company here has this name or id")
         scope = workspace.poller.query.company
         agents = records_named(values["agent_id"], self._agents_of(company_id or scope))
         agent_id = agents[0].id if len(agents) == 1 else None
         if values["agent_id"] and agent_id is None:
             where = "of this company" if company_id else "here"
-            errors["agent_id"] = plain(f"no agent {where} has this name or id")
+            errors["agent_id"] = mark_safe(f"no agent {where} has this name or id")
             if company_id and scope not in (None, company_id):
-                errors["agent_id"] = plain(
+                errors["agent_id"] = mark_safe(
                     f"only agents of {workspace.names.scope(scope)} are known while only it is "
                     "shown (0 shows all)"
                 )
@@ -137,7 +137,7 @@ class FormRequest(msgspec.Struct, frozen=True):
                 message = str(outcome_sentence(outcome))
                 if outcome.platform_words:
                     message += f" (platform: {outcome.platform_words})"
-                raise FormError(outcome.fields, plain(message))
+                raise FormError(outcome.fields, mark_safe(message))
             self.frame.dialogs.show_outcome(outcome)
             # CREATING are the kinds of write after which there is a new record.
             if outcome.verb in CREATING and outcome.record and form.is_attached:
@@ -156,7 +156,7 @@ def check_values(values: Values, errors: Errors | None = None) -> Values:
 
 def absolute_path(name: str) -> SafeText:
     """Return the absolute path of a file, safe to show."""
-    return safe(str(Path(name).expanduser().resolve()), 200)
+    return clean_line(str(Path(name).expanduser().resolve()), 200)
 
 
 async def write_new_file(
@@ -177,4 +177,4 @@ async def write_new_file(
     try:
         return await asyncio.to_thread(write)
     except AtomicWriteError as error:
-        raise FormError({field: plain(str(error))}, plain(str(error))) from error
+        raise FormError({field: mark_safe(str(error))}, mark_safe(str(error))) from error

@@ -22,9 +22,7 @@ from agentco_tui.keys.places import Place
 from agentco_tui.live.feeds import Pace, paces_of_screen, poll_interval
 from agentco_tui.model import format as fmt
 from agentco_tui.screens.dialogs.base import SearchableDialog
-
-# plain: our own words as SafeText, a text that is clean for a terminal.
-from agentco_tui.text import plain, signs
+from agentco_tui.text import mark_safe, signs
 from agentco_tui.widgets.text_pane import BlankLine, FieldLine, Heading, PaneItem, Paragraph
 from agentco_tui.widgets.tones import Cell, Tone
 
@@ -57,7 +55,7 @@ class HelpScreen(SearchableDialog[None]):
 
         `denied` says of commands that would be refused now, by their ids, why.
         """
-        title = [Cell(plain("Keys on "), Tone.DIM), Cell(plain(place.title()), Tone.STRONG)]
+        title = [Cell(mark_safe("Keys on "), Tone.DIM), Cell(mark_safe(place.title()), Tone.STRONG)]
         super().__init__(title)
         self.place = place
         self.other_places = other_places
@@ -82,10 +80,10 @@ class HelpScreen(SearchableDialog[None]):
             if not is_empty:
                 yield BlankLine()
             is_empty = False
-            yield Heading(plain(heading))
+            yield Heading(mark_safe(heading))
             yield from matching
         if is_empty:
-            yield Paragraph(plain("no line has these words"), Tone.DIM)
+            yield Paragraph(mark_safe("no line has these words"), Tone.DIM)
 
     def _sections(self) -> dict[str, list[Line]]:
         """Return the lines of the help by heading."""
@@ -103,8 +101,8 @@ class HelpScreen(SearchableDialog[None]):
             for heading, group in commands.items()
         }
         sections["Refresh"] = self._refresh_lines()
-        sections["Filters"] = [Paragraph(plain(FILTER_HELP.replace("·", signs.separator)))]
-        sections["Signs"] = [Paragraph(plain(_signs_in_words()))]
+        sections["Filters"] = [Paragraph(mark_safe(FILTER_HELP.replace("·", signs.separator)))]
+        sections["Signs"] = [Paragraph(mark_safe(_signs_in_words()))]
         return sections
 
     def _refresh_lines(self) -> list[Line]:
@@ -114,7 +112,9 @@ class HelpScreen(SearchableDialog[None]):
         for pace in (Pace.REFRESH, Pace.SLOW):
             feeds = [feed for feed, pace_of_feed in pace_by_feed.items() if pace_of_feed is pace]
             seconds = poll_interval(pace, self._settings.refresh)
-            lines.append(FieldLine(plain(f"every {fmt.age(seconds)}"), plain(", ".join(feeds))))
+            lines.append(
+                FieldLine(mark_safe(f"every {fmt.age(seconds)}"), mark_safe(", ".join(feeds)))
+            )
         return lines
 
     def _command_line(self, command: Command) -> Line:
@@ -127,7 +127,7 @@ class HelpScreen(SearchableDialog[None]):
         if reason:
             words += f" Not now: {reason}"
             tone = Tone.DIM
-        return FieldLine(plain(shown_keys), plain(f"{words} ({command.id})"), tone)
+        return FieldLine(mark_safe(shown_keys), mark_safe(f"{words} ({command.id})"), tone)
 
 
 def _signs_in_words() -> str:

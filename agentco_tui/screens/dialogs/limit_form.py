@@ -22,9 +22,7 @@ from agentco_tui.screens.cells import limit_agent_id, limit_refused
 from agentco_tui.screens.detail_pane import warning
 from agentco_tui.screens.dialogs.form_dialog import FormError, FormField, FormPlan, Values
 from agentco_tui.screens.dialogs.form_request import FormRequest
-
-# plain: our own words as SafeText; safe: cleans a foreign text.
-from agentco_tui.text import SafeText, plain, safe, signs
+from agentco_tui.text import SafeText, clean_line, mark_safe, signs
 from agentco_tui.widgets.text_pane import BlankLine, FieldLine, PaneItem, Paragraph
 from agentco_tui.widgets.tones import Tone
 
@@ -39,7 +37,7 @@ def set_limit(request: FormRequest) -> FormPlan | SafeText:
         return refusal
     agent_id = limit_agent_id(request.subject)
     if agent_id is None:
-        return plain("limits can be set for agents: put the cursor on a line about an agent")
+        return mark_safe("limits can be set for agents: put the cursor on a line about an agent")
     form = LimitForm(request, agent_id)
     return FormPlan(
         title=request.title("SET LIMIT", form.agent_name),
@@ -83,33 +81,33 @@ class LimitForm:
         budget = self._workspace.store.agent_budgets.get(self._agent_id)
         self._shown = budget
         items: list[PaneItem] = [
-            FieldLine(plain("agent"), self._name_and_id()),
-            FieldLine(plain("old limit"), limit_words(budget)),
-            FieldLine(plain("new limit"), in_currency_of(budget, amount), Tone.STRONG),
+            FieldLine(mark_safe("agent"), self._name_and_id()),
+            FieldLine(mark_safe("old limit"), limit_words(budget)),
+            FieldLine(mark_safe("new limit"), in_currency_of(budget, amount), Tone.STRONG),
         ]
         if budget is not None and budget.limit is not None:
             change = amount - budget.limit.amount
             sign = "+" if change > 0 else ""
-            words = plain(f"{sign}{in_currency_of(budget, change)}")
-            items.append(FieldLine(plain("change"), words))
+            words = mark_safe(f"{sign}{in_currency_of(budget, change)}")
+            items.append(FieldLine(mark_safe("change"), words))
         if not amount:
             items += [
                 BlankLine(),
                 warning(f"{signs.warning} some platforms take 0 for no limit at all"),
             ]
         if budget is not None and budget.spent is not None:
-            items.append(FieldLine(plain("spent"), fmt.money(budget.spent)))
+            items.append(FieldLine(mark_safe("spent"), fmt.money(budget.spent)))
             if amount < budget.spent.amount:
-                words = plain(f"{signs.warning} the new limit is below what is spent already")
+                words = mark_safe(f"{signs.warning} the new limit is below what is spent already")
                 items += [BlankLine(), warning(words)]
         return items
 
     def _name_and_id(self) -> SafeText:
         """Return the agent's name with its id, as two agents may have the same name."""
-        shown_id = safe(self._agent_id)
+        shown_id = clean_line(self._agent_id)
         if self.agent_name == shown_id:
             return shown_id
-        return plain(f"{self.agent_name}  {shown_id}")
+        return mark_safe(f"{self.agent_name}  {shown_id}")
 
     def second_question(self, amount: Decimal) -> Sequence[PaneItem]:
         """Return whether so high a limit is meant; nothing if it is not that high."""
@@ -119,7 +117,11 @@ class LimitForm:
         times = fmt.number(amount // old.amount)
         new = in_currency_of(self._shown, amount)
         words = f"{new} is {times} times the old limit, {limit_words(self._shown)}"
-        return [warning(f"{signs.warning} {words}"), BlankLine(), Paragraph(plain("is it meant?"))]
+        return [
+            warning(f"{signs.warning} {words}"),
+            BlankLine(),
+            Paragraph(mark_safe("is it meant?")),
+        ]
 
     def make_write(self, amount: Decimal) -> Write[Budget]:
         budget = self._shown

@@ -60,9 +60,7 @@ from agentco_tui.screens.header_footer import key_advice
 from agentco_tui.screens.navigation import Destination
 from agentco_tui.screens.task_lines import TaskLines
 from agentco_tui.screens.tasks_view import TasksView
-
-# plain: our own words as SafeText, a text that is clean for a terminal.
-from agentco_tui.text import SafeText, joined, plain, signs
+from agentco_tui.text import SafeText, joined, mark_safe, signs
 from agentco_tui.widgets.workers import start_worker
 
 MOST_NOTICES: Final = 3
@@ -272,7 +270,7 @@ class DialogRouter:
             return None
         title = self._workspace.scope.title_with_company(unsent.title, unsent)
         sentence = sentence_with_platform_words(decision.outcome)
-        return plain(f"this is not {title}, which you said yes to before: {sentence}")
+        return mark_safe(f"this is not {title}, which you said yes to before: {sentence}")
 
     # ---- approving a set of tasks
 
@@ -407,4 +405,4 @@ def _excluded_in_words(excluded: Sequence[Excluded]) -> SafeText | None:
     others = len(excluded) - 1
     and_more = f", and {fmt.count(others)} more" if others else ""
     words = f"marked, but not part of it: {first.task.title} ({first.reason}){and_more}"
-    return plain(words)
+    return mark_safe(words)

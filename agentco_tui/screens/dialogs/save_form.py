@@ -27,9 +27,7 @@ from agentco_tui.screens.dialogs.form_request import FILE_HINT, FormRequest, wri
 from agentco_tui.screens.header_footer import worst
 from agentco_tui.screens.plain_views import ActivityView
 from agentco_tui.system.background import in_slices
-
-# plain: our own words as SafeText, a text that is clean for a terminal.
-from agentco_tui.text import SafeText, plain, signs
+from agentco_tui.text import SafeText, mark_safe, signs
 from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.workers import start_worker
 
@@ -92,7 +90,9 @@ def save_list(request: FormRequest) -> FormPlan:
     async def send(name: str, form: Form) -> None:
         ending = Path(name).suffix
         if ending not in formats:
-            raise FormError({"file": plain(f"the name must end in one of {', '.join(formats)}")})
+            raise FormError(
+                {"file": mark_safe(f"the name must end in one of {', '.join(formats)}")}
+            )
         form.show_progress("writing the lines")
         text = await in_slices(_text_parts(formats[ending]))
         path = await write_new_file(request, name, text)
@@ -106,7 +106,7 @@ def save_list(request: FormRequest) -> FormPlan:
     file_field = FormField(
         "file", "file", f"agentco-{view.place}-{day}.csv", f"{', '.join(formats)}; {FILE_HINT}"
     )
-    what = plain(f"{fmt.count(len(shown))} lines of {view.place} as they show")
+    what = mark_safe(f"{fmt.count(len(shown))} lines of {view.place} as they show")
     return FormPlan(
         title=request.title("SAVE", what),
         fields=[file_field],
@@ -189,4 +189,4 @@ def save_screenshot(request: FormRequest) -> SafeText:
             frame.say(str(error), bad=True)
 
     start_worker(frame, write_picture, "save a picture")
-    return plain("")  # a notice would be part of the picture
+    return mark_safe("")  # a notice would be part of the picture

@@ -32,9 +32,7 @@ from agentco_tui.screens.dialogs.since_dialog import read_changes
 from agentco_tui.screens.overview_panels import staff
 from agentco_tui.screens.overview_view import OverviewView
 from agentco_tui.screens.targets import completed
-
-# plain: our own words as SafeText; safe: cleans a foreign text.
-from agentco_tui.text import SafeText, clipboard_text, joined, plain, safe, signs
+from agentco_tui.text import SafeText, clean_line, clipboard_text, joined, mark_safe, signs
 
 LONGEST_SNOOZE: Final = 30 * 86_400.0
 """Seconds."""
@@ -53,7 +51,7 @@ def snooze(request: FormRequest) -> FormPlan | SafeText:
     workspace = request.frame.workspace
     need = view.need()
     if need is None:
-        return plain("put the cursor on a need to snooze it")
+        return mark_safe("put the cursor on a need to snooze it")
     # outlook: forecasts of spending, which the words of a budget may mention.
     subject = words_of(need, workspace.names, workspace.outlook, workspace.clock.now()).what
 
@@ -63,10 +61,10 @@ def snooze(request: FormRequest) -> FormPlan | SafeText:
         if duration != UNTIL_WORSE:
             seconds = parse_duration(duration) or 0.0
             if not 0 < seconds <= LONGEST_SNOOZE:
-                raise FormError({"for": plain("give 15m, 4h or 2d, or worse")})
+                raise FormError({"for": mark_safe("give 15m, 4h or 2d, or worse")})
             until = workspace.clock.now() + seconds
         elif need.level >= Level.CRITICAL:
-            raise FormError({"for": plain("it can't get worse than critical: give a time")})
+            raise FormError({"for": mark_safe("it can't get worse than critical: give a time")})
         return Snooze(need.level, until, values["note"][:LONGEST_NOTE])
 
     async def send(parsed: Snooze, _: Form) -> None:
@@ -107,7 +105,7 @@ def hand_over(request: FormRequest) -> FormPlan:
 
     stamp = fmt.moment(Moment(now))[:16].replace(" ", "-").replace(":", "")
     name = f"handover-{stamp}.md"
-    what = plain(f"what happened since {to_minute(since, now)}")
+    what = mark_safe(f"what happened since {to_minute(since, now)}")
     return FormPlan(
         title=request.title("HAND OVER", what),
         fields=[FormField("to", "to", name, f"{FILE_HINT}. Or: {CLIPBOARD}")],
@@ -135,18 +133,19 @@ async def handover_of(frame: BaseFrame, since: float) -> str:
             promised.append(ChangeEvent(None, words, need.snooze.return_words(now)))
     sections = [
         Section(
-            plain("State"), [ChangeEvent(None, words) for words in _state_lines(frame.dashboard)]
+            mark_safe("State"),
+            [ChangeEvent(None, words) for words in _state_lines(frame.dashboard)],
         ),
-        Section(plain("Open"), needs),
-        Section(plain("Promised"), promised),
+        Section(mark_safe("Open"), needs),
+        Section(mark_safe("Promised"), promised),
         *await read_changes(frame, since),
     ]
     # The name of the company that the dashboard is limited to, or of all.
     scope = names.scope(workspace.poller.query.company)
-    subject = joined([safe(workspace.profile, 60), scope], ", ")
-    written = f"{fmt.moment(Moment(now), full=True)}, of {safe(workspace.origin, 100)}"
+    subject = joined([clean_line(workspace.profile, 60), scope], ", ")
+    written = f"{fmt.moment(Moment(now), full=True)}, of {clean_line(workspace.origin, 100)}"
     shift = f"the shift since {fmt.moment(Moment(since))} ({fmt.duration(now - since)})"
-    return handover_markdown(subject, plain(f"{written}; {shift}"), sections, now)
+    return handover_markdown(subject, mark_safe(f"{written}; {shift}"), sections, now)
 
 
 def _state_lines(dashboard: DashboardContext) -> list[SafeText]:
@@ -170,4 +169,4 @@ def _state_lines(dashboard: DashboardContext) -> list[SafeText]:
     stale = [feed for feed in FEEDS if store.freshness[feed].phase is not Phase.LIVE]
     if stale:
         state.append(f"{signs.unknown} not as of now: {', '.join(stale)}")
-    return list(map(plain, state))
+    return list(map(mark_safe, state))

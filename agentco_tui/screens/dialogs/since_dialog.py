@@ -35,9 +35,7 @@ from agentco_tui.screens.cells import TONES, level_sign
 from agentco_tui.screens.dialogs.base import FullScreenDialog
 from agentco_tui.screens.key_app import DetailPane
 from agentco_tui.system.background import beside
-
-# plain: our own words as SafeText, a text that is clean for a terminal.
-from agentco_tui.text import plain
+from agentco_tui.text import mark_safe
 from agentco_tui.widgets.text_pane import (
     BlankLine,
     CellLine,
@@ -70,14 +68,14 @@ async def read_changes(frame: BaseFrame, since: float) -> list[Section]:
     store = workspace.store
     now = workspace.clock.now()
     past = None
-    why_incomplete = plain("without a history only what the log still holds is known")
+    why_incomplete = mark_safe("without a history only what the log still holds is known")
     if workspace.history is not None:
         try:
             read = partial(read_slice, since, tuple(store.companies.records))
             # In the history's thread, once everything polled so far is written.
             past = await workspace.history.ask(read, up_to_now=True)
         except HistoryError as error:
-            why_incomplete = plain(str(error))
+            why_incomplete = mark_safe(str(error))
     if past is None:
         log_read_at = began_at(store.freshness[FeedName.ACTIVITY], workspace.clock)
         past = slice_of_log(tuple(store.activity), since, log_read_at, why_incomplete)
@@ -134,11 +132,11 @@ class SinceScreen(FullScreenDialog[str]):
     def _start_reading(self) -> None:
         now = self.frame.workspace.clock.now()
         since = self.frame.idle_tracker.shift_since
-        title = Cell(plain(f" SINCE {to_minute(since, now)} "), Tone.STRONG)
-        period = Cell(plain(f"({fmt.duration(now - since)})"))
-        zone = Cell(plain(f"{fmt.zone(now)} "), Tone.DIM)
+        title = Cell(mark_safe(f" SINCE {to_minute(since, now)} "), Tone.STRONG)
+        period = Cell(mark_safe(f"({fmt.duration(now - since)})"))
+        zone = Cell(mark_safe(f"{fmt.zone(now)} "), Tone.DIM)
         self.title_line.show([title, period], [zone])
-        self.pane.show([Paragraph(plain("reading what happened"), Tone.DIM)])
+        self.pane.show([Paragraph(mark_safe("reading what happened"), Tone.DIM)])
         start_worker(self, self._read, "read what happened", exclusive=True)
 
     async def _read(self) -> None:
@@ -170,17 +168,17 @@ class SinceScreen(FullScreenDialog[str]):
         most = MOST_EVENTS if self._shows_all else FEW_EVENTS
         shown = events[:most]
         count = fmt.count(len(events)) if events else ""
-        margin = Cell(plain(" "))
+        margin = Cell(mark_safe(" "))
         yield BlankLine()
-        yield Heading(plain(f"{section.name} {count}"))
+        yield Heading(mark_safe(f"{section.name} {count}"))
         for note in section.notes:
-            yield Paragraph(plain(f"  {note}"), Tone.DIM)
+            yield Paragraph(mark_safe(f"  {note}"), Tone.DIM)
         rows: list[list[Cell]] = []
         for event in shown:
             who, what = event.words(now)
             tone = TONES[event.level]
-            sign = Cell(plain(f"{level_sign(event.level)} "), tone)
-            rows.append([sign, Cell(who, Tone.DIM), Cell(plain("  ")), Cell(what, tone)])
+            sign = Cell(mark_safe(f"{level_sign(event.level)} "), tone)
+            rows.append([sign, Cell(who, Tone.DIM), Cell(mark_safe("  ")), Cell(what, tone)])
         for event, row in zip(shown, align_columns(rows, (2, WHO_WIDTH)), strict=True):
             cells = row
             if event.key:
@@ -188,7 +186,7 @@ class SinceScreen(FullScreenDialog[str]):
             yield CellLine((margin, *cells))
         hidden = len(events) - len(shown)
         if hidden:
-            more = plain(f"  and {fmt.count(hidden)} more")
+            more = mark_safe(f"  and {fmt.count(hidden)} more")
             yield CellLine((margin, Pressable(more, Tone.DIM, f"{MORE}{section.name}")))
         elif not events:
-            yield Paragraph(plain(f"  {section.none}"), Tone.DIM)
+            yield Paragraph(mark_safe(f"  {section.none}"), Tone.DIM)

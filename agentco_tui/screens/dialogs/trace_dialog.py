@@ -31,9 +31,7 @@ from agentco_tui.screens.detail_pane import details
 from agentco_tui.screens.dialogs.base import FullScreenDialog, SearchableDialog, key_hint_cells
 from agentco_tui.screens.dialogs.help_screen import HelpScreen
 from agentco_tui.screens.key_app import DetailPane
-
-# plain: our own words as SafeText, a text that is clean for a terminal.
-from agentco_tui.text import Align, SafeText, cell_width, clip, escaped, fit, plain, signs
+from agentco_tui.text import Align, SafeText, cell_width, clip, escaped, fit, mark_safe, signs
 from agentco_tui.widgets.text_pane import (
     BlankLine,
     CellLine,
@@ -81,23 +79,23 @@ def step_items(
     figures = step_figures(trace.steps, context, width - head_width - GAP)
     items: list[PaneItem] = []
     for number, step in enumerate(trace.steps, start=1):
-        text = step.text or plain("")
+        text = step.text or mark_safe("")
         if raw:
             text = escaped(text)
         is_unfolded = unfolded is None or number in unfolded
-        beginning = plain("")
+        beginning = mark_safe("")
         if not is_unfolded:
-            beginning = plain("  " + clip(text, LONGEST_BEGINNING).split("\n")[0])
+            beginning = mark_safe("  " + clip(text, LONGEST_BEGINNING).split("\n")[0])
         left = (*heads[number - 1], Cell(beginning, Tone.DIM))
         items.append(CellLine(left, (Cell(figures[number - 1], Tone.DIM),)))
         if text and is_unfolded:
             tone = Tone.CRITICAL if step.failed else Tone.PLAIN
             items.append(Paragraph(text, tone, len(_indent(step)) + TEXT_INDENT))
     if trace.unread:
-        words = plain(f"{signs.warning} {fmt.count(trace.unread)} steps could not be read")
+        words = mark_safe(f"{signs.warning} {fmt.count(trace.unread)} steps could not be read")
         items.append(Paragraph(words, Tone.WARNING))
     if not trace.steps:
-        items.append(Paragraph(plain(NO_TRACE), Tone.DIM))
+        items.append(Paragraph(mark_safe(NO_TRACE), Tone.DIM))
     return items
 
 
@@ -107,13 +105,13 @@ def _indent(step: TraceStep) -> str:
 
 def _step_head(number: int, step: TraceStep) -> tuple[Cell, ...]:
     """Return a step's number, the sign of a failure, its kind and its name."""
-    failure = Cell(signs.critical, Tone.CRITICAL) if step.failed else Cell(plain(" "))
+    failure = Cell(signs.critical, Tone.CRITICAL) if step.failed else Cell(mark_safe(" "))
     name = f"  {step.name}" if step.name else ""
     return (
-        Cell(plain(f"{number:>3} {_indent(step)}"), Tone.DIM),
+        Cell(mark_safe(f"{number:>3} {_indent(step)}"), Tone.DIM),
         failure,
-        Pressable(step.kind or plain("step"), Tone.ACCENT, str(number)),
-        Cell(plain(name), Tone.STRONG),
+        Pressable(step.kind or mark_safe("step"), Tone.ACCENT, str(number)),
+        Cell(mark_safe(name), Tone.STRONG),
     )
 
 
@@ -143,16 +141,16 @@ def step_figures(steps: Sequence[TraceStep], context: CellContext, room: int) ->
         for index in shown:
             side: Align = "left" if index == STATUS else "right"
             figures.append(fit(row[index], widths[index], side))
-        lines.append(plain((" " * GAP).join(figures)))
+        lines.append(mark_safe((" " * GAP).join(figures)))
     return lines
 
 
 def _figures_of(step: TraceStep, context: CellContext) -> tuple[SafeText, ...]:
     """Return the figures in the order of `DURATION` … `AGE`; "" is one that was not sent."""
-    none = plain("")
+    none = mark_safe("")
     return (
         none if step.duration is None else fmt.duration(step.duration),
-        none if step.tokens is None else plain(f"{fmt.count(step.tokens)} tokens"),
+        none if step.tokens is None else mark_safe(f"{fmt.count(step.tokens)} tokens"),
         none if step.cost is None else fmt.money(step.cost),
         clip(step.status, STATUS_WIDTH) if step.status else none,
         none if step.at is None else context.age(step.at.at),
@@ -172,11 +170,11 @@ def matching_steps(trace: Trace, words: Sequence[str]) -> list[int]:
 def summary_items(trace: Trace, context: CellContext, most: int) -> list[PaneItem]:
     """Return how many steps there are and a line for each of the last `most` ones."""
     if not trace.steps:
-        return [Paragraph(plain(f"trace: {NO_TRACE}"), Tone.DIM)]
+        return [Paragraph(mark_safe(f"trace: {NO_TRACE}"), Tone.DIM)]
     last = trace.steps[-1]
     when = f", the last {fmt.ago(context.clock.now() - last.at.at)}" if last.at else ""
-    heading = Cell(plain(f"trace  {fmt.count(len(trace.steps))} steps{when}"), Tone.DIM)
-    hint = Cell(plain("t to read all"), Tone.DIM)
+    heading = Cell(mark_safe(f"trace  {fmt.count(len(trace.steps))} steps{when}"), Tone.DIM)
+    hint = Cell(mark_safe("t to read all"), Tone.DIM)
     items: list[PaneItem] = [CellLine((heading,), (hint,))]
     first = max(0, len(trace.steps) - most)
     for number, step in enumerate(trace.steps[first:], start=first + 1):
@@ -184,9 +182,9 @@ def summary_items(trace: Trace, context: CellContext, most: int) -> list[PaneIte
         text = "  ".join(part for part in (step.name, first_line) if part)
         tone = Tone.CRITICAL if step.failed else Tone.PLAIN
         cells = (
-            Cell(plain(f"{number:>3} "), Tone.DIM),
-            Cell(plain(f"{step.kind or 'step'}  "), Tone.ACCENT),
-            Cell(plain(text), tone),
+            Cell(mark_safe(f"{number:>3} "), Tone.DIM),
+            Cell(mark_safe(f"{step.kind or 'step'}  "), Tone.ACCENT),
+            Cell(mark_safe(text), tone),
         )
         items.append(CellLine(cells))
     return items
@@ -213,8 +211,8 @@ class TraceScreen(FullScreenDialog[bool], SearchableDialog[bool]):
     def __init__(self, dashboard: DashboardContext, task: Task) -> None:
         workspace = dashboard.workspace
         super().__init__(
-            [Cell(plain(" TRACE "), Tone.STRONG), Cell(task.title)],
-            [Cell(workspace.names.agent(task.agent), Tone.ACCENT), Cell(plain(" "))],
+            [Cell(mark_safe(" TRACE "), Tone.STRONG), Cell(task.title)],
+            [Cell(workspace.names.agent(task.agent), Tone.ACCENT), Cell(mark_safe(" "))],
         )
         self.dashboard = dashboard
         self.workspace = workspace
@@ -298,20 +296,22 @@ class TraceScreen(FullScreenDialog[bool], SearchableDialog[bool]):
         """Yield the steps and the task, for lines of `width` columns."""
         trace = self.trace
         if isinstance(trace, ApiError):
-            yield Paragraph(plain(f"{signs.critical} the trace could not be read"), Tone.CRITICAL)
-            yield Paragraph(plain(str(trace)), Tone.CRITICAL)
+            yield Paragraph(
+                mark_safe(f"{signs.critical} the trace could not be read"), Tone.CRITICAL
+            )
+            yield Paragraph(mark_safe(str(trace)), Tone.CRITICAL)
         elif trace is None:
-            yield Paragraph(plain("reading the trace"), Tone.DIM)
+            yield Paragraph(mark_safe("reading the trace"), Tone.DIM)
         else:
             yield from step_items(
                 trace, self.cell_context, width=width, raw=self._raw, unfolded=unfolded
             )
             if trace.extra and extra_fields(trace.extra):
                 yield BlankLine()
-                yield Heading(plain("Other fields of the answer"))
+                yield Heading(mark_safe("Other fields of the answer"))
                 yield Paragraph(escaped(trace.extra.decode("utf-8", "replace")), Tone.DIM)
         yield BlankLine()
-        yield Heading(plain("Task"))
+        yield Heading(mark_safe("Task"))
         yield from self._task_items()
 
     def _task_items(self) -> Iterable[PaneItem]:
@@ -363,7 +363,7 @@ class TraceScreen(FullScreenDialog[bool], SearchableDialog[bool]):
             target = _next_number(self._matching, current, direction)
             self._unfolded.add(target)
         place = f"{self._matching.index(target) + 1} of " if target else ""
-        words = plain(f"{place}{fmt.count(len(self._matching))} found, n N ")
+        words = mark_safe(f"{place}{fmt.count(len(self._matching))} found, n N ")
         self.keys_line.show(key_hint_cells(self.key_hints), [Cell(words, Tone.ACCENT)])
         self._target = target
         self.show_items(target)

@@ -26,8 +26,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence, S
 from itertools import chain, filterfalse, islice
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
-# plain: our own words as SafeText, a text that is clean for a terminal.
-from agentco_tui.text import plain
+from agentco_tui.text import mark_safe
 from agentco_tui.text.row_filter import MATCH_ALL, Filter
 from agentco_tui.widgets.table.layout import Column, R
 from agentco_tui.widgets.tones import Cell, Tone
@@ -41,7 +40,7 @@ RUN: Final = 12_500  # rows sorted in one go
 RUNS_MERGED: Final = 8
 """Sorted runs merged in one go. Each merge computes all sort keys again, which takes longest."""
 
-GONE: Final = Cell(plain("gone"), Tone.DIM)
+GONE: Final = Cell(mark_safe("gone"), Tone.DIM)
 """The note of a tombstone for which no other was set."""
 
 Steps: TypeAlias = Iterator[None]

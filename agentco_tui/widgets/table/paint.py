@@ -22,8 +22,7 @@ from rich.style import Style
 from textual.geometry import Region, Size
 from textual.strip import Strip
 
-# plain: our own words as SafeText, a text that is clean for a terminal.
-from agentco_tui.text import SafeText, cell_width, fit, plain, signs
+from agentco_tui.text import SafeText, cell_width, fit, mark_safe, signs
 from agentco_tui.text.width import fit_ends
 from agentco_tui.textual_patches.registry import PARTIAL_PAINT
 from agentco_tui.widgets.table.layout import Placed, R, arrange
@@ -298,7 +297,7 @@ class TablePainter(Generic[R]):
                 break
         width = places[last].x + places[last].width
         text = places[last].column.cell(record).text.strip()
-        subject = plain(f" {signs.separator} {text}")
+        subject = mark_safe(f" {signs.separator} {text}")
         subject_width = min(cell_width(subject), width // 3)
         note_width = min(cell_width(note.text), width - subject_width)
         subject_width = width - note_width
@@ -341,10 +340,10 @@ class TablePainter(Generic[R]):
             return Piece(place.x, place.width, fit(title, place.width, align), Tone.PLAIN)
         sign = signs.down if self._model.descending else signs.up
         if align == "left" and cell_width(title) + 2 <= place.width:
-            text = fit(plain(f"{title} {sign}"), place.width)
+            text = fit(mark_safe(f"{title} {sign}"), place.width)
             return Piece(place.x, place.width, text, Tone.STRONG)
         # The arrow takes the first cell of the gap behind the column, so that the title is not cut.
-        text = plain(fit(title, place.width, align) + sign)
+        text = mark_safe(fit(title, place.width, align) + sign)
         return Piece(place.x, place.width + 1, text, Tone.STRONG)
 
     def _changes(self, before: LineLook, after: LineLook) -> list[tuple[int, int]]:

@@ -10,8 +10,7 @@ part), `layout` (columns) and `TablePainter` (lines, and what differs in them). 
 is done in slices between other events; whatever is done to the table meanwhile completes it first.
 
 A tombstone is a row that is still shown although its record was removed. A `Cell` is a text in a
-tone, for which the theme has a colour. `SafeText` is text without control characters: `safe` cleans
-a text, and `plain` declares one of our own to be clean.
+tone, for which the theme has a colour. `SafeText` is text without control characters.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from textual.message import Message
 from textual.strip import Strip
 
 from agentco_tui.system.background import at_once, in_slices
-from agentco_tui.text import SafeText, plain, safe
+from agentco_tui.text import SafeText, clean_line, mark_safe
 from agentco_tui.text.row_filter import MATCH_ALL, Filter, parse_filter
 from agentco_tui.widgets.table import paint
 from agentco_tui.widgets.table.layout import Column, R, default_columns
@@ -92,7 +91,7 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
         """Set unless work is being done in slices."""
         self.idle.set()
         self._painter = paint.TablePainter(self.model, self.viewport, self._placeholder)
-        self.empty_text = plain("loading…")
+        self.empty_text = mark_safe("loading…")
         """Shown while there are no rows."""
         self._reported_cursor: str | None = None
         """The cursor of the last `CursorMoved`."""
@@ -159,8 +158,8 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
     def _placeholder(self) -> SafeText:
         """Return the text that is shown in place of rows if there are none."""
         if self.model.records and self.model.filter:
-            typed = safe(self.model.filter.text, 60)
-            return plain(f"no row matches {typed}, esc clears the filter")
+            typed = clean_line(self.model.filter.text, 60)
+            return mark_safe(f"no row matches {typed}, esc clears the filter")
         return self.empty_text
 
     # ---- columns, sort and filter

@@ -2,7 +2,8 @@
 
 `python -m tests.safety.apps.widgets FILE STRIDE`: every STRIDE-th payload; in FILE stands at the
 end how many (place, payload) pairs were on the screen. The texts take the way they take in the
-dashboard: through the error that an answer becomes, through the outcome of a write, through `safe`.
+dashboard: through the error that an answer becomes, through the outcome of a write, through
+`clean_line`.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from agentco_tui.screens.dialogs.base import Question, title_of
 from agentco_tui.screens.dialogs.form_dialog import Form, FormError, FormField, FormPlan
 from agentco_tui.screens.header_footer import notice
 from agentco_tui.screens.targets import Target, completion, not_found_text
-from agentco_tui.text import clipboard_text, plain, safe, safe_block
+from agentco_tui.text import clean_block, clean_line, clipboard_text, mark_safe
 from agentco_tui.textual_patches import compositor
 from agentco_tui.widgets.prompt import Prompt, WordSuggester
 from agentco_tui.widgets.status_line import StatusLine
@@ -50,7 +51,7 @@ def error_of(text: str) -> ApiError:
     body = json.dumps(
         {"error": {"message": text, "code": text}, "errors": [{"field": "title", "message": text}]}
     )
-    info = RequestInfo("POST", f"/api/tasks/{text}/approve", safe("platform.example"))
+    info = RequestInfo("POST", f"/api/tasks/{text}/approve", clean_line("platform.example"))
     return error_for_status(info, 422, {"content-type": "application/json"}, body.encode(), 0.0)
 
 
@@ -99,45 +100,47 @@ class Widgets(App[None]):
         await done.wait()
 
     async def show(self, text: str, error: ApiError) -> None:
-        words = safe(text)
-        self.header.show([Cell(words)], [Cell(safe(str(error), 40))])
+        words = clean_line(text)
+        self.header.show([Cell(words)], [Cell(clean_line(str(error), 40))])
         self.notice_line.show(notice(Freshness(failure=error), 0.0))
         self.clear_notifications()
-        self.notify(safe(str(error)), markup=False, timeout=60)
-        among = [Target("agent", plain(f"A{words}"), "ag_1")]
+        self.notify(clean_line(str(error)), markup=False, timeout=60)
+        among = [Target("agent", mark_safe(f"A{words}"), "ag_1")]
         hint = not_found_text(f"agent {text}", among)
         self.prompt.ask(":", "agent A", hint, WordSuggester(lambda t: completion(t, among)))
         self.copy_to_clipboard(clipboard_text(text))
         if self._driver is not None:
-            self._driver.write(f"\x1b]2;{safe(text, 120)}\x07")
+            self._driver.write(f"\x1b]2;{clean_line(text, 120)}\x07")
         await self.show_table(text)
 
     async def show_table(self, text: str) -> None:
         for table in self.tables:
             await table.remove()
         columns: list[Column[str]] = [
-            Column("one", plain(safe(text)), 20, lambda row: Cell(safe(row)), grow=1),
-            Column("two", plain("TWO"), 10, lambda _: Cell(plain("two"))),
+            Column(
+                "one", mark_safe(clean_line(text)), 20, lambda row: Cell(clean_line(row)), grow=1
+            ),
+            Column("two", mark_safe("TWO"), 10, lambda _: Cell(mark_safe("two"))),
         ]
         full = RecordTable(columns)
         empty = RecordTable(columns)
-        empty.set_state(safe(text))
+        empty.set_state(clean_line(text))
         self.tables = [full, empty]
         await self.mount(*self.tables)
         full.load([("a", text), ("b", text)])
         empty.load([])
         full.freeze()
         full.apply(removed=["a"])
-        full.set_tombstone("a", Cell(safe(text)))
+        full.set_tombstone("a", Cell(clean_line(text)))
 
     async def ask(self, text: str, error: ApiError) -> None:
         question = Question(
-            title_of(SETTINGS, "APPROVE", safe(text)),
+            title_of(SETTINGS, "APPROVE", clean_line(text)),
             [
-                Heading(safe(text)),
-                Paragraph(safe_block(text)),
-                FieldLine(safe(text, 20), safe_block(text)),
-                CellLine((Cell(safe(text)),), (Cell(plain(str(error))),)),
+                Heading(clean_line(text)),
+                Paragraph(clean_block(text)),
+                FieldLine(clean_line(text, 20), clean_block(text)),
+                CellLine((Cell(clean_line(text)),), (Cell(mark_safe(str(error))),)),
             ],
         )
         await self.push_screen(question)
@@ -145,18 +148,28 @@ class Widgets(App[None]):
     async def fill_in(self, text: str, error: ApiError) -> Form:
         def read(_: object) -> None:
             if not error.fields:
-                raise FormError({"other": safe(text)})
+                raise FormError({"other": clean_line(text)})
 
         async def send(*_: object) -> None:
-            raise FormError(dict(error.fields), plain(str(error)))
+            raise FormError(dict(error.fields), mark_safe(str(error)))
 
         plan = FormPlan(
-            title=title_of(SETTINGS, "Create a task", safe(text)),
+            title=title_of(SETTINGS, "Create a task", clean_line(text)),
             fields=(
                 FormField(
-                    "title", plain("title"), safe(text), safe(text), lambda *_: f"{safe(text)}more"
+                    "title",
+                    mark_safe("title"),
+                    clean_line(text),
+                    clean_line(text),
+                    lambda *_: f"{clean_line(text)}more",
                 ),
-                FormField("other", plain("other"), "", safe(text), lambda *_: str(safe(text))),
+                FormField(
+                    "other",
+                    mark_safe("other"),
+                    "",
+                    clean_line(text),
+                    lambda *_: str(clean_line(text)),
+                ),
             ),
             parse=read,
             send=send,
