@@ -63,6 +63,8 @@ def pytest_collection(session: pytest.Session) -> Iterator[None]:
         yield
     finally:
         gc.freeze()
+        # A tenth of what the tests compute would be to look for cycles.
+        gc.set_threshold(50_000, 10, 10)
         gc.enable()
 
 
