@@ -78,10 +78,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Five workers for two processors: more than half of what tests do is to wait
+    """Four workers for each processor: more than half of what tests do is to wait
     for programs in terminals, and for servers.
 
     With `--quick` nothing waits, and each further worker collects all tests again.
     """
     processors = max(2, os.cpu_count() or 2)
-    return processors if config.getoption("--quick") else processors * 5 // 2
+    return processors if config.getoption("--quick") else processors * 4

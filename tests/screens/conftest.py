@@ -7,8 +7,13 @@ import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
+from rich.console import RenderableType
+
+# private: Textual has no public way to paint nothing.
+from textual._compositor import Compositor
 
 from tests.platform import EmbeddedPlatform
 from tests.screens.harness import NOW, Staging, stage
@@ -30,6 +35,29 @@ def at_home_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator
     yield
     monkeypatch.undo()
     time.tzset()
+
+
+@pytest.fixture(autouse=True)
+def draws_when_looked_at(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a terminal, what Textual paints is thrown away: a test draws when it looks.
+
+    That is a sixth of what these tests compute. A module that looks at what is painted says
+    `pytestmark = pytest.mark.paints`; what a real terminal gets is tested in `tests/terminal`.
+    """
+    if request.node.get_closest_marker("paints") is not None:
+        return
+    # private: Textual has no public way to paint nothing.
+    render_update = Compositor.render_update
+
+    def render_nothing(
+        compositor: Compositor, full: bool = False, **options: Any
+    ) -> RenderableType | None:
+        if full:
+            return render_update(compositor, full, **options)
+        compositor._dirty_regions.clear()
+        return None
+
+    monkeypatch.setattr(Compositor, "render_update", render_nothing)
 
 
 @pytest.fixture

@@ -23,6 +23,8 @@ from agentco_tui.textual_patches.registry import PARTIAL_PAINT
 from tests.screens.harness import PLACES, WIDE, Stage, Staging
 from tests.widgets.host import size, spans
 
+pytestmark = pytest.mark.paints
+
 FRAME = 22
 """Bytes that Textual adds to each frame: synchronised output, and the cursor's place."""
 

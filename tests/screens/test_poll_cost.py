@@ -19,6 +19,8 @@ from agentco_tui.screens.frame_ticker import FrameTicker
 from agentco_tui.text import mark_safe
 from tests.screens.harness import NOW, Stage, Staging
 
+pytestmark = pytest.mark.paints
+
 FEW = 200
 MANY = 20_000
 MOST_SHOWN = 1_000

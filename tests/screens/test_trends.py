@@ -23,6 +23,8 @@ from tests.screens.harness import NARROW, NOW, WIDE, Stage, Staging, stage, text
 from tests.screens.past import KnownOutlook, remembering
 from tests.screens.test_bytes import FRAME, Written
 
+pytestmark = pytest.mark.paints
+
 
 @pytest.fixture(autouse=True)
 def known() -> Iterator[None]:
