@@ -53,15 +53,23 @@ async def open_views(frame: BaseFrame) -> None:
     for tab, view in [*frame.views.items()]:
         await _update_view(frame, view, wanted.get(tab))
     for tab, settings in wanted.items():
-        if tab not in frame.views and await _may_create(frame, settings):
-            get_or_create_view(frame, tab).display = False
-            await frame.body.mount(frame.views[tab])
+        if tab not in frame.views and await may_create(frame, settings):
+            await _create_hidden(frame, tab)
         opened = frame.views.get(tab)
         if opened is not None and not opened.is_checked:
             opened.is_checked = True
             for setting, why in wrong_in(settings, opened):
                 frame.say(f"views.{settings.name}.{setting}: {why}", bad=True)
     frame.lines.show()
+
+
+async def _create_hidden(frame: BaseFrame, tab: str) -> None:
+    """Create the list of a view, unless the user has opened it in the meantime."""
+    if tab in frame.views:
+        return  # it is on the screen, and stays there
+    view = get_or_create_view(frame, tab)
+    view.display = False
+    await frame.body.mount(view)
 
 
 async def _update_view(
@@ -83,7 +91,7 @@ async def _update_view(
         view.table.update_clock_cells()
 
 
-async def _may_create(frame: BaseFrame, settings: ViewSettings) -> bool:
+async def may_create(frame: BaseFrame, settings: ViewSettings) -> bool:
     """Whether all feeds of a view were answered, and are short enough to list in a hidden view."""
     store = frame.workspace.store
     feeds = (await beside(partial(view_class, settings.screen))).lists

@@ -5,6 +5,7 @@ Time passes in the clock that the services have: a process that is stopped sees 
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import AsyncIterator, Callable
 from decimal import Decimal
@@ -175,7 +176,8 @@ async def test_where_no_read_is_ever_fresh_it_says_so_and_sends_nothing(
     found = await user.approve(task, suspend)
     assert found.kind is OutcomeKind.NOT_SENT
     assert f"it was read {MOST_READS} times" in outcome_sentence(found)
-    assert "8.0 s have passed since it was read" in outcome_sentence(found)
+    # A slow machine adds its own tenths to the eight seconds.
+    assert re.search(r"each time 8\.\d s have passed since it was read", outcome_sentence(found))
     assert user.sends() == []
     assert outcomes(path) == ["not sent"]
     assert (await user.approve(task)).kind is OutcomeKind.APPROVED_HERE

@@ -22,8 +22,8 @@ from agentco_tui.api.error_messages import RequestInfo
 from agentco_tui.api.errors import Sent
 from agentco_tui.api.limits import Limits
 from agentco_tui.text import clean_line
-from tests.api.canary import SHORT, failure, transport
-from tests.api.test_transport_faults import FAULTS
+from tests.api.canary import failure, transport
+from tests.api.test_transport_faults import FAULTS, limits_for
 from tests.api.wire_server import Answer, answering, http
 
 ASKED = RequestInfo("POST", "/api/tasks/t/approve", clean_line("h.example"))
@@ -135,7 +135,8 @@ async def test_no_event_tells_not_sent(monkeypatch: pytest.MonkeyPatch, events: 
     answers: list[Answer] = [fault[1] for fault in FAULTS]
     async with answering(*answers, http(b"", 503)) as server:
         for count in range(1, len(answers) + 2):
-            async with transport(server.base, limits=SHORT) as wire:
+            kind = FAULTS[count - 1][2] if count <= len(answers) else errors.Broken
+            async with transport(server.base, limits=limits_for(kind)) as wire:
                 error = await failure(wire.request("POST", "/api/tasks/t/approve"))
             assert len(server.requests) == count
             assert error.sent is Sent.UNKNOWN or error.status == 403, error

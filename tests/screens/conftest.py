@@ -54,6 +54,7 @@ def draws_when_looked_at(request: pytest.FixtureRequest, monkeypatch: pytest.Mon
     ) -> RenderableType | None:
         if full:
             return render_update(compositor, full, **options)
+        # private: as above.
         compositor._dirty_regions.clear()
         return None
 

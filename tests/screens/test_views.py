@@ -8,7 +8,8 @@ import pytest
 
 from agentco_tui.config import ViewSettings
 from agentco_tui.live.feeds import FeedName
-from agentco_tui.screens.views import count_cell
+from agentco_tui.screens.base_frame import BaseFrame
+from agentco_tui.screens.views import count_cell, open_views_soon
 from agentco_tui.widgets.tones import Tone
 from tests.screens.harness import Stage, Staging, text_of
 from tests.screens.test_columns import titles
@@ -121,6 +122,26 @@ async def test_what_is_wrong_in_a_view_is_said(
         await s.sees(told)
         await s.press("7")
         await s.sees(" odd ▌pending")
+
+
+async def test_a_view_that_is_opened_while_it_is_prepared_stays_on_the_screen(
+    on: Staging, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    view = ViewSettings(name="worst", screen="budget")
+    async with on(size=(120, 40), views=(view,)) as s:
+        tab = view.tab
+        await s.wait_until(lambda: tab in s.main.views, "the hidden view")
+        await s.main.views.pop(tab).remove()
+
+        async def opened_meanwhile(frame: BaseFrame, settings: ViewSettings) -> bool:
+            await s.main.action_show("budget", settings.name)
+            return True
+
+        monkeypatch.setattr("agentco_tui.screens.views.may_create", opened_meanwhile)
+        open_views_soon(s.main)
+        await s.wait_until(partial(stands, s, view.name), "the view")
+        await s.settle()
+        assert s.view.display
 
 
 async def test_every_screen_can_be_a_view(on: Staging) -> None:
