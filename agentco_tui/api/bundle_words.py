@@ -7,9 +7,10 @@ replaced, also a person's name in an unexpected place, such as a verb, a type, a
 path.
 
 The known words are collected from the tables by which answers are read: each *kind* of record
-(`mappable_kinds`) has a table of `Field`s, with the names under which platforms (the remote
-services) send them. A *slot* is our own name of a field. Names are compared *folded*:
-`fold("created_At") == "createdat"`.
+(`mappable_kinds`, and `STEPS` for the steps of a task's trace) has a table of `Field`s, with the
+names under which platforms (the remote services) send them. A *slot* is our own name of a field; a
+second word is a period ("limit month"). Names are compared *folded*: `fold("created_At") ==
+"createdat"`.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from agentco_tui.api import pagination
 from agentco_tui.reading.envelope import WRAPPERS
 from agentco_tui.reading.field_names import UNIT_WORDS, fold, split_unit, word_set, words
 from agentco_tui.reading.kinds import mappable_kinds
-from agentco_tui.reading.kinds.budget_owner import SCOPES
+from agentco_tui.reading.kinds.budget_owner import BUDGET_OWNER_TYPES
 from agentco_tui.reading.kinds.trace import STEPS
 from agentco_tui.reading.name_index import Field
 from agentco_tui.reading.values import status_word
@@ -77,7 +78,7 @@ NAME_FIELDS: Final = (
 PATH_SEGMENTS: Final = word_set(
     "api companies company agents tasks activity budget alerts trace approve clone export"
 )
-"""The segments of the REST API's paths."""
+"""The segments of the paths that requests go to: the API is the same on all platforms."""
 MEDIA_TYPES: Final = word_set(
     """application text json html xml plain csv problem hal ld api vnd stream octet ndjson jsonl"""
 )
@@ -109,10 +110,8 @@ _TEXT_SLOTS: Final = word_set(
     subject provider model pause_reason decided_by verb kind tool category type id"""
 )
 """Slots of records that hold words or ids, not figures."""
-_STEP_FIGURE_SLOTS: Final = word_set(
-    "at duration tokens cost status depth level started ended failed"
-)
-"""Slots of a trace's steps that hold figures."""
+_STEP_FIGURE_SLOTS: Final = word_set("at duration cost status level")
+"""Slots of a trace's steps that hold figures; some platforms number the statuses and levels."""
 _SUM_FIELDS: Final = word_set("amount value total number amt price units nanos scale exponent")
 """Field names of the figures in an amount that is an object."""
 _DEEPEST: Final = 3
@@ -145,7 +144,7 @@ def known_fields() -> frozenset[str]:
             names.update(fold(part) for part in name.split("."))
     for kind in mappable_kinds().values():
         names.update(fold(name) for name in kind.list_keys)
-        names.update(fold(name) for name in kind.related_list_keys)
+        names.update(fold(name) for name in kind.fallback_list_keys)  # less certain ones
     names.update(WRAPPERS)
     names.update(_paging_names())
     return frozenset(names)
@@ -167,9 +166,9 @@ def vocabulary() -> frozenset[str]:
 
 @cache
 def status_words() -> frozenset[str]:
-    """The folded statuses, units and scopes of the tables, such as "in_progress"."""
+    """The statuses, units and owners' types of the tables, in `snake_case`: "in_progress"."""
     tables = (status_word._TASKS, status_word._AGENTS, status_word._SEVERITIES, status_word._ALERTS)
-    return frozenset(word for table in (*tables, UNIT_WORDS, SCOPES) for word in table)
+    return frozenset(word for table in (*tables, UNIT_WORDS, BUDGET_OWNER_TYPES) for word in table)
 
 
 @memoized(4096)
@@ -270,7 +269,7 @@ def _all_fields() -> Iterator[Field]:
 
 
 def _names_of(field: Field) -> Iterator[str]:
-    """The names under which platforms send a field."""
+    """The names under which platforms send a field, without the note which platforms those are."""
     return (name for name, _ in field.names_with_sources())
 
 

@@ -37,7 +37,7 @@ from agentco_tui.api.recording_format import Recorded
 from agentco_tui.api.substitutes import HUMPS, WORDS, Substitutes
 from agentco_tui.reading.field_names import fold, is_secret
 from agentco_tui.reading.json_body import looks_like_html
-from agentco_tui.reading.values.status_word import fold_word
+from agentco_tui.reading.values.status_word import snake_case
 
 NOWHERE: Final = "https://platform.invalid"
 """The origin that replaces the one in every address."""
@@ -252,7 +252,7 @@ class Pseudonyms:
         if len(text) <= _LONGEST_STATUS:
             if _is_code_field(field) or _is_code_field(parent):
                 return self._status(text)
-            is_status = fold_word(text) in status_words()
+            is_status = snake_case(text) in status_words()
             if may_show and is_status and not _is_name_field(field):
                 return text
         return self._substitutes.text(text)
@@ -280,7 +280,7 @@ class Pseudonyms:
 
         Otherwise each word is replaced that the program does not know, or that is a name elsewhere.
         """
-        if fold_word(text) in status_words() or fold(text) in self._kept:
+        if snake_case(text) in status_words() or fold(text) in self._kept:
             return text
         return self._replace_unknown_words(text, vocabulary())
 

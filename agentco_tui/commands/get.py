@@ -56,7 +56,7 @@ from agentco_tui.live.record_export import (
 )
 from agentco_tui.live.store import Collection
 from agentco_tui.model import Listing, Moment, Money, Record, Task
-from agentco_tui.reading.values.status_word import fold_word
+from agentco_tui.reading.values.status_word import snake_case
 from agentco_tui.text import clean_line, mark_safe
 from agentco_tui.text.row_filter import ColumnKind, Filter, FilterColumn, parse_filter
 from agentco_tui.text.width import cell_width, fit
@@ -310,9 +310,9 @@ def _feeds(kind: str, arguments: Arguments) -> Sequence[FeedName]:
     """
     if kind != "task" or arguments["id"] is not None:
         return FEEDS[kind]
-    # `fold_word` spells words alike: "In Progress" and "in-progress" are in_progress.
+    # `snake_case` spells words alike: "In Progress" and "in-progress" are in_progress.
     status = arguments["status"] or WAITING
-    if fold_word(status) == WAITING:
+    if snake_case(status) == WAITING:
         return (FeedName.PENDING,)
     return (FeedName.TASKS,)
 

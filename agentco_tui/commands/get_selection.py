@@ -19,8 +19,8 @@ from agentco_tui.model import AgentState, Alert, Record, Ref, Severity, Task, Ta
 from agentco_tui.reading.values.status_word import (
     agent_state,
     alert_open,
-    fold_word,
     severity,
+    snake_case,
     task_state,
 )
 from agentco_tui.text import clean_line
@@ -58,7 +58,7 @@ def with_status(records: Sequence[Record], kind: str, word: str) -> list[Record]
     with our names of states. If no record has it, it is taken for a synonym: "finished" selects
     tasks that the platform calls "completed". Raises UsageError if it is neither.
     """
-    wanted = fold_word(word)
+    wanted = snake_case(word)
     if wanted == ALL:
         return list(records)
     if kind == "task" and wanted == WAITING:
@@ -128,7 +128,7 @@ def _status_words(record: Record) -> set[str]:
     They are the platform's status word, our state, and for an alert "open" or "closed".
     """
     words = {
-        fold_word(word)
+        snake_case(word)
         for word in (getattr(record, "status", None), getattr(record, "state", None))
         if word
     }

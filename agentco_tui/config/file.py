@@ -25,7 +25,7 @@ from agentco_tui.config.theme_file import ThemeFile, themes_beside
 from agentco_tui.config.toml_file import TomlFile
 from agentco_tui.config.validators import WrongError
 from agentco_tui.reading.mapping import NULL, DeclaredMapping, ProfileMapping, field_names
-from agentco_tui.reading.values.status_word import fold_word
+from agentco_tui.reading.values.status_word import snake_case
 
 R = TypeVar("R", ViewSettings, OwnCommand)
 
@@ -181,7 +181,7 @@ class ConfigFile(TomlFile):
         state_by_word: dict[str, str] = {}
         for state, words in words_by_state.items():
             for word in words:
-                first_state = state_by_word.setdefault(fold_word(word), state)
+                first_state = state_by_word.setdefault(snake_case(word), state)
                 if first_state != state:
                     self._report(f"{table}.{state}", f'"{word}" means {first_state} already')
 

@@ -170,10 +170,12 @@ def decode_rows(kind: Kind[R], located: LocatedRows) -> Iterator[R | UnreadRow]:
     """The record of each row, or why there is none; rows beyond `kind.max_rows` are one outcome."""
     context = located.context
     rows: Iterable[_SentRow | UnreadRow] = _read_rows(kind, located.found)
-    if kind.survey is not None:
+    if kind.find_share_scales is not None:
         rows = list(rows)
-        survey = kind.survey([each.row for each in rows if isinstance(each, _SentRow)])
-        context = replace(context, survey=survey)
+        share_scales = kind.find_share_scales(
+            [each.row for each in rows if isinstance(each, _SentRow)]
+        )
+        context = replace(context, share_scales=share_scales)
     build = kind.build
     for each in rows:
         if isinstance(each, UnreadRow):
@@ -207,7 +209,7 @@ class _SentRow(NamedTuple):
 def _read_rows(kind: Kind[Any], found: FoundList) -> Iterator[_SentRow | UnreadRow]:
     """Each item of a list as read by the table of the kind, or why it cannot be read."""
     keys = found.keys
-    needs = kind.table.needs
+    needs_one_of = kind.table.needs_one_of
     read = kind.table.read
     taken = 0
     for index, item in enumerate(found.items):
@@ -216,9 +218,9 @@ def _read_rows(kind: Kind[Any], found: FoundList) -> Iterator[_SentRow | UnreadR
             yield UnreadRow(reason, len(found.items) - index)
             return
         sent = item
-        if type(item) is str and item and not needs:
+        if type(item) is str and item and not needs_one_of:
             sent = {"message": item}  # a line of a log
-        elif type(item) is str and "id" in needs and looks_like_id(item):
+        elif type(item) is str and "id" in needs_one_of and looks_like_id(item):
             sent = {"id": item}
         if type(sent) is not dict:
             yield UnreadRow(clean_line(f"{_type_name(item)} where an object was due"))

@@ -6,8 +6,8 @@
 - An *envelope* is an object around the records: `{"data": {"tasks": […]}, "total": 2}`. A
   *wrapper* is a key under which an envelope holds them, such as `data` or `results`.
 - A `Kind` describes one kind of record, for example tasks. `kind.list_keys` are the keys that
-  platforms, the remote services, use for it ("tasks"), `kind.related_list_keys` the keys that
-  related platforms use, tried after the wrappers.
+  platforms, the remote services, use for it ("tasks"), `kind.fallback_list_keys` less certain
+  ones ("issues"), tried after the wrappers.
 - A *slot* is our name of a field ("id", "at", "limit month"). `kind.names` knows which keys fill
   which slot: `slots(obj)` returns those that the keys of an object may fill, `filled_slots(obj)`
   only those with a value. The keys and their slots are declared in the files of `kinds/`.
@@ -16,8 +16,8 @@
 
 A list is found by its type, never by its key alone: a number under `tasks` is no list. It is
 searched for under the kind's own keys, under the usual wrappers, one layer below these, and under
-the keys of related platforms; then the only list of objects in the answer is taken. Lists are
-joined only where one list was cut into time buckets or pages.
+the fallback keys; then the only list of objects in the answer is taken. Lists are joined only where
+one list was cut into time buckets or pages.
 
 `FoundList.path` tells the user where the records were found: "data.tasks[]" is a list,
 "tasks{id}" a map of id to record, "{one}" a single record in place of a list, "{paging}" an
@@ -94,7 +94,14 @@ _ID_KEYS: Final = frozenset(
     )
 )
 """Keys under which any object, of whatever kind, has its own id."""
-_COMMON_SLOTS: Final = word_set("id key type kind created updated at stamp verb")
+_COMMON_SLOTS: Final = frozenset(
+    (
+        *("id", "created", "updated", "at"),
+        "stamp",  # a bare `timestamp`, which may be the time of the answer
+        *("type", "kind"),  # the platform's word for the sort of task, alert or step
+        "verb",  # what a log entry says was done, also under `kind` or `activity`
+    )
+)
 """Slots that an envelope may fill as well: filling only these does not make an object a record."""
 _LISTS_WITHOUT_RECORDS: Final = word_set(
     """errors messages warnings links included meta error pagination paging pageinfo tags
@@ -268,7 +275,8 @@ def _is_entry_with_parts(row: Mapping[str, Json], kind: Kind[Any]) -> bool:
 
 
 _FIGURE_NAMES: Final = word_set("limit spent remaining share")
-"""First words of the slots of a budget's figures; the second, if any, is a period."""
+"""First words of the slots of a budget's figures; the second, if any, is a period. The share is the
+spent part of the limit."""
 
 
 def _has_figures(obj: Mapping[str, Json], kind: Kind[Any]) -> bool:
@@ -294,7 +302,7 @@ def _find_named_list(
     """
     empty: FoundList | None = None
     objects: list[_InnerObject] = []
-    for name in (*kind.list_keys, *WRAPPERS, *kind.related_list_keys):
+    for name in (*kind.list_keys, *WRAPPERS, *kind.fallback_list_keys):
         key = next(iter(keys_of(obj, name)), None)
         if key is None:
             continue
@@ -384,10 +392,10 @@ def _find_map(
 def _is_record(value: Mapping[str, Json], kind: Kind[Any]) -> bool:
     """Whether an object fills a slot that no envelope fills, and one that the kind needs."""
     filled = kind.names.filled_slots(value)
-    needs = kind.names.needs
+    needs_one_of = kind.names.needs_one_of
     if not filled - _COMMON_SLOTS:
         return False
-    return not needs or not filled.isdisjoint(needs)
+    return not needs_one_of or not filled.isdisjoint(needs_one_of)
 
 
 def find_one(body: Json, kind: Kind[Any], depth: int = 0) -> Iterator[Mapping[str, Json]]:
@@ -405,7 +413,7 @@ def find_one(body: Json, kind: Kind[Any], depth: int = 0) -> Iterator[Mapping[st
         if has_firm_wrapper and _is_record(unwrap_record(body, kind), kind):
             yield body
             return
-        singular = (name.removesuffix("s") for name in kind.related_list_keys)
+        singular = (name.removesuffix("s") for name in kind.fallback_list_keys)
         names = (*kind.list_keys, *singular, *WRAPPERS)
     for name in names:
         inner = get_field(body, name)
@@ -520,7 +528,7 @@ def _json_api_members(outer: Mapping[str, Json], kind: Kind[Any]) -> dict[str, J
     names the kind, are left out.
     """
     members = dict(outer)
-    if fold(str(members.get("type"))) in (*kind.list_keys, *kind.related_list_keys):
+    if fold(str(members.get("type"))) in (*kind.list_keys, *kind.fallback_list_keys):
         del members["type"]
     members.pop("links", None)
     related = members.pop("relationships", None)

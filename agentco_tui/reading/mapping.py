@@ -44,7 +44,7 @@ from agentco_tui.reading.json_access import Json, keys_of
 from agentco_tui.reading.name_index import Field
 from agentco_tui.reading.schema import Build, DecodeContext, Kind, Row, Table
 from agentco_tui.reading.values.money import power_of, scaled
-from agentco_tui.reading.values.status_word import fold_word
+from agentco_tui.reading.values.status_word import snake_case
 from agentco_tui.text import clean_line
 
 R = TypeVar("R", bound=Record)
@@ -83,7 +83,7 @@ class DeclaredMapping(Struct, frozen=True):
 def _states_by_word(states: type[E], words: Mapping[str, tuple[str, ...]]) -> dict[str, E]:
     """The state that each folded word means; raises ValueError for an unknown state."""
     return {
-        fold_word(word): states(state)
+        snake_case(word): states(state)
         for state, state_words in words.items()
         for word in state_words
     }
@@ -116,7 +116,7 @@ class ProfileMapping:
         self._agent_states = _states_by_word(AgentState, declared.agent_status)
         self._severities = _states_by_word(Severity, declared.severity)
         self._open_by_word = {
-            fold_word(word): OPEN[state]
+            snake_case(word): OPEN[state]
             for state, words in declared.alert_status.items()
             for word in words
         }
@@ -141,7 +141,7 @@ class ProfileMapping:
         if "status" in names:
             # `approved: true` is a word as well, once a profile calls it a status.
             fields = [_with_flags_as_words(field) for field in mapped.table.fields]
-            mapped.table = Table(fields, kind.table.needs)
+            mapped.table = Table(fields, kind.table.needs_one_of)
         mapped.build = self._restating(mapped)
         return mapped
 
@@ -192,7 +192,7 @@ class ProfileMapping:
             )
         if task.status is None:
             return task
-        word_state = self._task_states.get(fold_word(task.status))
+        word_state = self._task_states.get(snake_case(task.status))
         if word_state is None:
             return task
         is_pending = word_state is TaskState.PENDING
@@ -203,7 +203,7 @@ class ProfileMapping:
             return replace(agent, state=AgentState(null_state), status=clean_line(null_state))
         if agent.status is None:
             return agent
-        state = self._agent_states.get(fold_word(agent.status))
+        state = self._agent_states.get(snake_case(agent.status))
         if state is None:
             return agent
         return replace(agent, state=state)
@@ -216,7 +216,7 @@ class ProfileMapping:
         if null_state is not None:
             is_open = OPEN[null_state]
         elif alert.status is not None:
-            is_open = self._open_by_word.get(fold_word(alert.status))
+            is_open = self._open_by_word.get(snake_case(alert.status))
         if is_open is None:
             is_open = alert.open
         return replace(alert, severity=severity, open=is_open)
@@ -232,7 +232,7 @@ class ProfileMapping:
         word = row.values.get("severity")
         if word is None:
             return None
-        return self._severities.get(fold_word(word))
+        return self._severities.get(snake_case(word))
 
 
 def _with_flags_as_words(field: Field) -> Field:

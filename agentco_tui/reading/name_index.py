@@ -1,9 +1,9 @@
 """Names of fields, and which slots the keys of an object may fill: Field -> Candidate -> Plan.
 
 A slot is our name of a field ("title"); its names are those under which platforms (the remote
-services) send it, with the platforms after `#`. `envelope` finds the lists and records in an answer
-with a `NameIndex`. When they are found, `schema.Table` reads their rows by a `Plan`. The terms are
-explained in `reading.schema`.
+services) send it, with the platforms after `#`. Each kind of record, such as tasks or budgets, has
+a `NameIndex` of its own: `envelope` finds its lists and records in an answer with it. When they are
+found, `schema.Table` reads their rows by a `Plan`. The terms are explained in `reading.schema`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, partial
 from typing import Any, Final, NamedTuple, TypeAlias
 
-# fold: lower case, only letters and digits. Unit: of money or the like, such as `_cents`, `_usd`.
+# fold: lower case, only letters and digits. Unit: what a sum is in: `_cents`, `_usd`, `_tokens`.
 from agentco_tui.reading.field_names import NO_UNIT, Unit, fold, split_unit, unit_in_name
 from agentco_tui.reading.field_path import FieldPath
 from agentco_tui.reading.json_access import MAX_KEYS, Json, get_field, get_path, key_with_money_unit
@@ -40,7 +40,8 @@ class Field(NamedTuple):
     """Best first, separated by blanks; the rest of a line after `#` is their source."""
     reader: Reader
     in_units: bool = False
-    """True for sums: the reader also takes the unit that the name ends in."""
+    """True for sums of money, tokens or credits: the reader also takes the name's unit at its end.
+    """
     path: FieldPath | None = None
     """The path that a profile (the user's configuration) maps the slot to; then the only name."""
 
@@ -123,7 +124,7 @@ class Candidate(NamedTuple):
 
 
 def _preference(candidate: Candidate) -> tuple[int, int, str]:
-    """A sort key: units of money first, then the rank; the order of keys never decides."""
+    """A sort key: money before tokens and credits, then the rank; never the order of keys."""
     return candidate.unit.rank, candidate.rank, candidate.key
 
 
@@ -157,10 +158,10 @@ class NameIndex:
     Plans are cached by the keys of an object.
     """
 
-    def __init__(self, fields: Iterable[Field], needs: frozenset[str] = frozenset()) -> None:
-        """`needs` are slots of which a record fills at least one; if empty, any slot will do."""
+    def __init__(self, fields: Iterable[Field], needs_one_of: frozenset[str] = frozenset()) -> None:
+        """A record fills at least one of the slots `needs_one_of`; if empty, any slot will do."""
         self.fields = tuple(fields)
-        self.needs = needs
+        self.needs_one_of = needs_one_of
         self._cached_plan = memoized(512)(self._make_plan)
         leads_into_lists = any(
             type(part) is int for field in self.fields for part in field.path or ()
@@ -250,7 +251,7 @@ class NameIndex:
             unknown_keys=(*unknown_keys, *keys[MAX_KEYS:]),
             respelled=tuple(respelled),
             slots=slots,
-            is_record=not slots.isdisjoint(self.needs or slots),
+            is_record=not slots.isdisjoint(self.needs_one_of or slots),
         )
 
     def slots(self, obj: Mapping[str, Json]) -> frozenset[str]:

@@ -157,7 +157,7 @@ class RowDecoder(Generic[R]):
 
     def _rows_are_independent(self) -> bool:
         """Whether a record of the kind never depends on the other rows of its list."""
-        return self._kind.survey is None and self._kind.instead is None
+        return self._kind.find_share_scales is None and self._kind.instead is None
 
     def _parse_new_rows(self, body: bytes, cached: CachedRows[R]) -> Json | None:
         """The parsed body with its new rows only; None if all of it must be read."""

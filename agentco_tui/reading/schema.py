@@ -118,8 +118,8 @@ class Row(NamedTuple):
         """The candidate that the value of a slot is from."""
         return self.chosen.get(slot) or self.plan.direct_candidates[slot]
 
-    def leave_unread(self, slot: str) -> None:
-        """Put a field whose value is not used back with the unread ones."""
+    def mark_unread(self, slot: str) -> None:
+        """Put a field whose value is not used with the unread ones, which are shown as sent."""
         key = self.source(slot).key
         self.unread[key] = self.obj[key]
 
@@ -127,11 +127,11 @@ class Row(NamedTuple):
 class Table:
     """The fields of one kind of object: `names` finds them, `read` reads their values."""
 
-    def __init__(self, fields: Iterable[Field], needs: frozenset[str] = frozenset()) -> None:
-        """`needs` are slots of which a record fills at least one; if empty, any slot will do."""
-        self.names = NameIndex(fields, needs)
+    def __init__(self, fields: Iterable[Field], needs_one_of: frozenset[str] = frozenset()) -> None:
+        """A record fills at least one of the slots `needs_one_of`; if empty, any slot will do."""
+        self.names = NameIndex(fields, needs_one_of)
         self.fields = self.names.fields
-        self.needs = needs
+        self.needs_one_of = needs_one_of
         self.plan = self.names.plan
 
     def read(self, obj: Mapping[str, Json]) -> Row:
@@ -231,8 +231,8 @@ class DecodeContext(msgspec.Struct, frozen=True, kw_only=True):
     """True if the record is the whole body: then its `timestamp` is the time of the answer."""
     key: str | None = None
     """The key of the record in a map of records; None in a list."""
-    survey: Any = None
-    """The result of `Kind.survey` for all rows of the answer."""
+    share_scales: Any = None
+    """What `Kind.find_share_scales` found in all rows of the answer."""
     path: str = ""
     """The name of the list that the record is in: "agents", "data", or "" in a bare list."""
     trace_start: Moment | None = None
@@ -254,11 +254,12 @@ class Kind(Generic[R]):
 
     - `name`: as in `[profiles.X.fields.NAME]`; `noun`: the plural, for sentences
     - `list_keys`: the keys under which platforms send a list of this kind, best first;
-      `related_list_keys`: keys that other services use for it, tried after the usual wrappers
-    - `needs`: slots of which a record fills at least one (if empty, any slot of the table);
+      `fallback_list_keys`: less certain ones, tried after the usual wrappers ("data", "items")
+    - `needs_one_of`: slots of which a record fills at least one (if empty, any slot of the table);
       `unreadable_reason`: the reason that is shown for an object that fills none
     - `max_rows`: the largest number of records in a listing
-    - `survey`: looks at all rows before the first record is built
+    - `find_share_scales`: finds out, before the first record is built, whether the rows send shares
+      as 0.8 or as 80
     - `instead`: reads a summary in place of a list; raises UnreadableRecord if it is none
     """
 
@@ -268,24 +269,24 @@ class Kind(Generic[R]):
         *,
         noun: str,
         list_keys: str,
-        related_list_keys: str = "",
+        fallback_list_keys: str = "",
         fields: Sequence[Field],
         build: Build[R],
-        needs: str = "",
+        needs_one_of: str = "",
         unreadable_reason: str,
         max_rows: int,
-        survey: Callable[[Sequence[Row]], Any] | None = None,
+        find_share_scales: Callable[[Sequence[Row]], Any] | None = None,
         instead: Callable[[Json], R | None] | None = None,
     ) -> None:
         self.name = name
         self.noun = noun
         self.list_keys = tuple(map(fold, list_keys.split()))
-        self.related_list_keys = tuple(map(fold, related_list_keys.split()))
-        self.table = Table(fields, frozenset(needs.split()))
+        self.fallback_list_keys = tuple(map(fold, fallback_list_keys.split()))
+        self.table = Table(fields, frozenset(needs_one_of.split()))
         self.build = build
         self.unreadable_reason = clean_line(unreadable_reason)
         self.max_rows = max_rows
-        self.survey = survey
+        self.find_share_scales = find_share_scales
         self.instead = instead
         self.unit: Unit = NO_UNIT
         """The unit of sums that a profile declares."""
@@ -313,12 +314,12 @@ class Kind(Generic[R]):
             elif field.slot.split(" ")[0] not in names:  # "spent month" gives way to "spent", too
                 others.append(field)
         other = copy(self)
-        other.table = Table((*mapped, *same_slot, *others), self.table.needs)
+        other.table = Table((*mapped, *same_slot, *others), self.table.needs_one_of)
         return other
 
     def read(self, obj: Mapping[str, Json], context: DecodeContext) -> R:
         """The record in one object that is not in a list; raises UnreadableRecord if it is none."""
         row = self.table.read(obj)
-        if self.survey is not None:
-            context = msgspec.structs.replace(context, survey=self.survey([row]))
+        if self.find_share_scales is not None:
+            context = msgspec.structs.replace(context, share_scales=self.find_share_scales([row]))
         return self.build(row, context)

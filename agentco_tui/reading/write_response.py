@@ -3,7 +3,8 @@
 A write is a request that changes the platform, the remote service: an approval, a new task or
 company, a new limit. `read_write_response` returns a `Receipt` with the verdict YES or NO. The
 receipt is a hint: a `status` in the answer may be the outcome of the call or the state of the
-record, and only a later read settles what happened.
+record, and only a later read settles what happened. *Substance* (`is_substance`) is what a task is
+about, such as its payload; it says nothing of the call.
 
 Platforms report failures with a 2xx status in many ways. The tables below list the keys and words
 for it, *folded*: `fold("Is_Valid") == "isvalid"`. A parameter called `named` is an object by
@@ -94,7 +95,8 @@ def read_write_response(kind: Kind[R], body: Json, http_status: int) -> Receipt[
     Raises UnexpectedShape for a list of several records: that answers another request, whose answer
     may have come late.
     The verdict is NO for `ok: false`, `approved: false`, `decision: "deny"`, a `status` of "error"
-    without a record, a lone `error`, a flag that says error or invalid, and where each item failed.
+    without a record, an `error` with no data beside it, a flag that says error or invalid, and
+    where each item failed.
     """
     if http_status != 207 and _holds_several_records(kind, body):
         raise UnexpectedShape(
@@ -156,7 +158,10 @@ def _record_in(kind: Kind[R], body: Json) -> R | None:
 
 
 def _record_id(kind: Kind[Any], layers: Sequence[_Layer]) -> str | None:
-    """The id that an answer without a record names; None if it names none."""
+    """The id that an answer without a record names; None if it names none.
+
+    A budget goes by the id of its owner, as `agent_id` or `scope_id`.
+    """
     owner, _, budget = kind.name.partition("_")  # "agent" and "budget" of "agent_budget"
     for name in (f"{owner}id", "scopeid" if budget else "id", "id", "uuid", "approvalid"):
         for layer in layers:

@@ -134,7 +134,7 @@ def _kinds(kinds: Mapping[str, Kind[Any]]) -> str:
     """The table of the kinds that have the same."""
     lines = [f"## {', '.join(kinds)}", ""]
     for name, kind in kinds.items():
-        own = " ".join(f"`{each}`" for each in (*kind.list_keys, *kind.related_list_keys))
+        own = " ".join(f"`{each}`" for each in (*kind.list_keys, *kind.fallback_list_keys))
         lines += [f"Own names of {name}: {own}", ""]
     lines += ["| our field | what it is | names |", "| --- | --- | --- |"]
     meanings = {slot: words for name in kinds for slot, words in MEANINGS[name].items()}

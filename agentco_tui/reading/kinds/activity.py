@@ -30,7 +30,7 @@ from agentco_tui.reading.reader_result import Incomplete
 from agentco_tui.reading.schema import DecodeContext, Kind, Row, UnreadableRecord
 from agentco_tui.reading.values.reference import COMPANY, join_refs, to_id, to_ref, to_ref_name
 from agentco_tui.reading.values.scalar import to_text_only, to_word
-from agentco_tui.reading.values.status_word import fold_word, severity, verb_severity
+from agentco_tui.reading.values.status_word import severity, snake_case, verb_severity
 from agentco_tui.reading.values.time import to_moment
 from agentco_tui.text import SafeText, clean_line, mark_safe
 
@@ -129,13 +129,13 @@ def _build(row: Row, context: DecodeContext) -> Activity:
     agent, actor, company, task, target = (
         ref_of(values, slot, context) for slot in ("agent", "actor", "company", "task", "target")
     )
-    actor_type = fold_word(values.get("actor_type") or "")
+    actor_type = snake_case(values.get("actor_type") or "")
     if actor is not None and _is_the_agent(actor, actor_type, agent):
         agent = join_refs(agent, actor)
         actor = None
     elif actor is None and actor_type and agent is None:
         actor = Ref(None, values["actor_type"])
-    target_type = fold_word(values.get("target_type") or "")
+    target_type = snake_case(values.get("target_type") or "")
     if target is not None:
         if target_type in _TASKS:
             task = join_refs(task, target)
@@ -198,7 +198,7 @@ def _read_below_verb(row: Row, verb: str) -> None:
         ref = ref.value
     if not isinstance(ref, Ref):
         return
-    subject = fold_word(verb).replace(".", "_").partition("_")[0]
+    subject = snake_case(verb).replace(".", "_").partition("_")[0]
     slot = "target"
     if subject in _TASKS:
         slot = "task"
@@ -209,7 +209,7 @@ ACTIVITY: Final[Kind[Activity]] = Kind(
     "activity",
     noun="activity entries",
     list_keys="activity activities activity_log activity_logs activity_entries entries logs events",
-    related_list_keys="audit_logs audit_log audit_log_entries log_entries feed history timeline",
+    fallback_list_keys="audit_logs audit_log audit_log_entries log_entries feed history timeline",
     fields=FIELDS,
     build=_build,
     unreadable_reason="an entry of which no field is known",

@@ -148,7 +148,7 @@ def _build(row: Row, context: DecodeContext) -> Agent:
     model: SafeText | None = values.get("model")
     vendor: SafeText | None = values.get("provider")
     if vendor is not None and model is None:
-        row.leave_unread("provider")
+        row.mark_unread("provider")
     elif vendor is not None and model is not None and not model.startswith(f"{vendor}/"):
         model = clean_line(f"{vendor}/{model}")
     score: Decimal | None = None
@@ -198,7 +198,7 @@ def _remaining(row: Row, context: DecodeContext) -> Money | None:
     )
     for slot in ("limit", "spent"):
         if slot in row.values:
-            row.leave_unread(slot)
+            row.mark_unread(slot)
     # A limit of 0 says that there is none; what remains of it says nothing.
     no_limit = limit is not None and limit.amount == 0
     if remaining is None:
@@ -214,10 +214,10 @@ AGENTS: Final[Kind[Agent]] = Kind(
     "agent",
     noun="agents",
     list_keys="agents agent agent_list ai_agents",
-    related_list_keys="assistants workers bots members employees staff team workforce roster crew",
+    fallback_list_keys="assistants workers bots members employees staff team workforce roster crew",
     fields=FIELDS,
     build=_build,
-    needs="id",
+    needs_one_of="id",
     unreadable_reason="an agent without an id",
     max_rows=50_000,
 )

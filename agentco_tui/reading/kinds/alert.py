@@ -21,7 +21,7 @@ from agentco_tui.model import Alert, BudgetScope, Moment, Ref, Severity
 from agentco_tui.model import format as fmt
 from agentco_tui.reading.field_names import fold, phrase, word_set
 from agentco_tui.reading.json_access import Json
-from agentco_tui.reading.kinds.budget_owner import AGENT, OWNER, SCOPE_FIELDS, SCOPES
+from agentco_tui.reading.kinds.budget_owner import AGENT, BUDGET_OWNER_TYPES, OWNER, SCOPE_FIELDS
 from agentco_tui.reading.kinds.common_fields import (
     content_id,
     make_record,
@@ -31,8 +31,8 @@ from agentco_tui.reading.kinds.common_fields import (
 from agentco_tui.reading.kinds.figures import (
     FIGURES,
     Figures,
+    find_share_scales,
     read_figures,
-    survey_scales,
     unused_fields,
 )
 from agentco_tui.reading.name_index import Field
@@ -43,7 +43,7 @@ from agentco_tui.reading.schema import DecodeContext, Kind, Row, UnreadableRecor
 from agentco_tui.reading.unknown_fields import as_extra
 from agentco_tui.reading.values.reference import join_refs, to_id, to_ref_name, typed_ref
 from agentco_tui.reading.values.scalar import to_decimal, to_flag, to_line, to_text_only, to_word
-from agentco_tui.reading.values.status_word import alert_open, fold_word, severity
+from agentco_tui.reading.values.status_word import alert_open, severity, snake_case
 from agentco_tui.reading.values.time import to_moment
 from agentco_tui.text import SafeText, clean_line, mark_safe
 
@@ -213,7 +213,7 @@ def _agent_and_company(values: Values, context: DecodeContext) -> tuple[Ref | No
     agent = ref_of(values, "agent", context)
     company = ref_of(values, "company", context)
     subject_kind, subject = values.get("subject", ("", None))
-    scope = SCOPES.get(fold_word(values.get("scope_type") or subject_kind))
+    scope = BUDGET_OWNER_TYPES.get(snake_case(values.get("scope_type") or subject_kind))
     scope_ref = Ref(values.get("scope_id"), values.get("scope_name"))
     scoped = context.with_name(join_refs(scope_ref, subject))
     if scope is BudgetScope.AGENT:
@@ -253,7 +253,7 @@ def _is_rule(row: Row) -> bool:
     is_limit_only = "limit" in slots and slots.isdisjoint(("text", "title", "severity", "status"))
     if slots.isdisjoint(("warn", "rule", "switch")) and not is_limit_only:
         return False
-    status = fold_word(values.get("status", ""))
+    status = snake_case(values.get("status", ""))
     has_event_status = alert_open(status) is True and status not in _WORDS_OF_RULES
     has_event_flag = any(values.get(slot) is True for slot in ("over", "near", "raised"))
     if has_event_status or has_event_flag:
@@ -407,11 +407,11 @@ ALERTS: Final[Kind[Alert]] = Kind(
     "alert",
     noun="budget alerts",
     list_keys="alerts budget_alerts alert active_alerts active_incidents",
-    related_list_keys="incidents notifications warnings budget_incidents triggered metric_alarms",
+    fallback_list_keys="incidents notifications warnings budget_incidents triggered metric_alarms",
     fields=FIELDS,
     build=_build,
     unreadable_reason="an alert of which no field is known",
     max_rows=25_000,
-    survey=survey_scales,
+    find_share_scales=find_share_scales,
     instead=read_counts,
 )

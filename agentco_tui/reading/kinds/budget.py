@@ -6,7 +6,9 @@ reader)` lists the names under which platforms send one of our fields (its *slot
 the function that reads a raw value; after `#` come the platforms that use the names. `_build` makes
 a `Budget` of a `Row`, the values of one object by slot.
 
-`budget_owner.owner_of` decides whose budget a row is, `figures.read_figures` what its sums say.
+`budget_owner.owner_of` decides whose budget a row is, `figures.read_figures` what its sums say. A
+*share* is the spent part of the limit. A *unit* is what a sum is in, such as cents or euros. What
+is left unread of a row is shown to the user as it was sent.
 """
 
 from __future__ import annotations
@@ -30,8 +32,8 @@ from agentco_tui.reading.kinds.common_fields import make_record, reference_field
 from agentco_tui.reading.kinds.figures import (
     FIGURES,
     UNLIMITED,
+    find_share_scales,
     read_figures,
-    survey_scales,
     unused_fields,
 )
 from agentco_tui.reading.name_index import Field
@@ -40,7 +42,7 @@ from agentco_tui.reading.unknown_fields import as_extra
 from agentco_tui.reading.values.money import declared_unit, to_money
 from agentco_tui.reading.values.reference import to_id, to_ref_name
 from agentco_tui.reading.values.scalar import to_flag, to_name, to_word
-from agentco_tui.reading.values.status_word import fold_word
+from agentco_tui.reading.values.status_word import snake_case
 from agentco_tui.reading.values.time import to_moment
 from agentco_tui.text import SafeText
 
@@ -50,7 +52,7 @@ _EXHAUSTED: Final = word_set(
     """exceeded exhausted hard_stop blocked over_budget overbudget over_limit depleted stopped
     limit_reached budget_exceeded critical"""
 )
-"""Status words, folded, of a budget of which nothing is left."""
+"""Status words, in `snake_case`, of a budget of which nothing is left."""
 # In names, `{a,b}` means a or b, and a dot leads into an object. Case, `_` and `-` do not matter.
 FIELDS: Final = (
     *FIGURES,
@@ -59,7 +61,7 @@ FIELDS: Final = (
     *reference_fields("agent", AGENT_NAMES),
     *reference_fields("person", "worker employee member user"),  # LiteLLM: who made an API key
     *reference_fields("company", OWNER, more="customer"),
-    *reference_fields("inner", "team workspace"),
+    *reference_fields("inner", "team workspace"),  # a part of a company; it may own a budget too
     *reference_fields(
         "owner", "owner subject assignee holder", more="actor  # Anthropic",
         id_names="subject_key external_customer_id  # OpenMeter, Orb",
@@ -103,11 +105,11 @@ def _build(row: Row, context: DecodeContext, *, scope: BudgetScope) -> Budget:
     owner = owner_of(row, context, own_scope)
     for slot in owner.unused_slots:
         if slot in values:
-            row.leave_unread(slot)
+            row.mark_unread(slot)
     id_doubt = owner.doubt  # why the limit of this budget can't be changed; None if it can
     if id_doubt is None and scope is BudgetScope.AGENT and own_scope is BudgetScope.COMPANY:
         id_doubt = doubt("it is the budget of a company, not of an agent")
-    status = fold_word(values.get("status") or "")
+    status = snake_case(values.get("status") or "")
     is_flagged = any(values.get(slot) for slot in ("over", "paused", "stops"))
     is_exhausted = status in _EXHAUSTED or is_flagged
     has_no_limit = (
@@ -115,7 +117,7 @@ def _build(row: Row, context: DecodeContext, *, scope: BudgetScope) -> Budget:
         or values.get("has_limit") is False
         or fold(status) in UNLIMITED
     )
-    figures = read_figures(row, context, at_zero=is_exhausted, no_limit=has_no_limit)
+    figures = read_figures(row, context, zero_is_limit=is_exhausted, no_limit=has_no_limit)
     unit = declared_unit(values, context.unit)
     period: SafeText | None = values.get("period")
     if not period and figures.period:
@@ -144,7 +146,7 @@ def _build(row: Row, context: DecodeContext, *, scope: BudgetScope) -> Budget:
 
 
 def _kind(
-    scope: BudgetScope, noun: str, list_keys: str, related_list_keys: str, max_rows: int
+    scope: BudgetScope, noun: str, list_keys: str, fallback_list_keys: str, max_rows: int
 ) -> Kind[Budget]:
     """The description of budgets of companies or agents; the parameters are those of `Kind`."""
     other = "inner"
@@ -155,13 +157,13 @@ def _kind(
         f"{scope.value}_budget",
         noun=noun,
         list_keys=list_keys,
-        related_list_keys=f"{related_list_keys} breakdown policies limits spend costs",
+        fallback_list_keys=f"{fallback_list_keys} breakdown policies limits spend costs",
         fields=FIELDS,
         build=partial(_build, scope=scope),
-        needs=f"id name scope_id scope_name owner owner_id owner_name budget_name {owner}",
+        needs_one_of=f"id name scope_id scope_name owner owner_id owner_name budget_name {owner}",
         unreadable_reason=NAMELESS,
         max_rows=max_rows,
-        survey=survey_scales,
+        find_share_scales=find_share_scales,
     )
 
 
@@ -187,5 +189,5 @@ WHOLE: Final[Kind[Budget]] = Kind(
     build=partial(_build, scope=BudgetScope.ALL),
     unreadable_reason="no budget",
     max_rows=1,
-    survey=survey_scales,
+    find_share_scales=find_share_scales,
 )

@@ -31,7 +31,7 @@ from agentco_tui.reading.name_index import Field
 from agentco_tui.reading.schema import DecodeContext, Row, UnreadableRecord, Values
 from agentco_tui.reading.values.reference import COMPANY, join_refs, to_id, typed_ref
 from agentco_tui.reading.values.scalar import to_name, to_text_only
-from agentco_tui.reading.values.status_word import fold_word
+from agentco_tui.reading.values.status_word import snake_case
 from agentco_tui.text.memoized import memoized
 
 WHOLE_ID: Final = "all"
@@ -42,11 +42,11 @@ AGENT_NAMES: Final = "agent ai_agent assistant bot"
 """Those names by which an id is surely an agent's; a worker may be a machine, a member a person."""
 OWNER: Final = f"{COMPANY} team"
 """Names of the company that has a budget; LiteLLM has teams."""
-SCOPES: Final = {
+BUDGET_OWNER_TYPES: Final = {
     **dict.fromkeys(OWNER.split(), BudgetScope.COMPANY),
     **dict.fromkeys((*AGENT.split(), "user"), BudgetScope.AGENT),
 }
-"""Whose budget it is, by the word under a name such as `scope_type`."""
+"""Whether a company or an agent owns a budget, by the word under a name such as `scope_type`."""
 SCOPE_FIELDS: Final = (
     Field("scope_type", """
         {scope,entity,resource,target,subject,owner}_type {,budget_}scope  # paperclip, GitHub
@@ -82,7 +82,7 @@ def scope_of(values: Values, scope: BudgetScope) -> BudgetScope:
     `scope` is what its list says. A record's own type takes precedence; a budget of the whole that
     names a company or an agent is theirs.
     """
-    own_scope = SCOPES.get(fold_word(str(values.get("scope_type") or "")), scope)
+    own_scope = BUDGET_OWNER_TYPES.get(snake_case(str(values.get("scope_type") or "")), scope)
     if own_scope is BudgetScope.ALL:
         for owner in (BudgetScope.AGENT, BudgetScope.COMPANY):
             if not values.keys().isdisjoint((f"{owner}_id", f"{owner}_name", owner.value)):
@@ -292,8 +292,10 @@ def _scope_claim(row: Row) -> _Claim:
         return name_only
     if "scope_type" not in values:
         return _NO_CLAIM
-    type_word = fold_word(str(values["scope_type"]))
-    is_owner_type = type_word in _AGENT_WORDS or SCOPES.get(type_word) is BudgetScope.COMPANY
+    type_word = snake_case(str(values["scope_type"]))
+    is_owner_type = (
+        type_word in _AGENT_WORDS or BUDGET_OWNER_TYPES.get(type_word) is BudgetScope.COMPANY
+    )
     stem = row.source("scope_type").name.removesuffix("_type").removeprefix("budget_")
     is_pair = row.source("scope_id").name == f"{stem}_id"
     if is_pair and is_owner_type:
@@ -340,7 +342,7 @@ def _is_typed_owner(row: Row, scope: BudgetScope) -> bool:
     if scope is BudgetScope.AGENT:
         words = _AGENT_WORDS
     if "scope_type" in values and row.source("scope_type").name == "owner_type":
-        return "owner_id" in values and fold_word(str(values["scope_type"])) in words
+        return "owner_id" in values and snake_case(str(values["scope_type"])) in words
     if "owner" not in values or "owner_id" in values:
         return False
     raw = row.obj[row.source("owner").key]

@@ -52,7 +52,8 @@ def reference_fields(
 ) -> tuple[Field, ...]:
     """The fields of a reference: `agent`, `agent_id` and `agent_name` for each of `names`.
 
-    `more` are further names of the object, taken as they are; `id_names` those of its id.
+    `more` are further names of the object, without an `_id` and a `_name`; `id_names` those of its
+    id.
     """
     each = f"{{{','.join(names.split())}}}"
     return (

@@ -94,10 +94,10 @@ COMPANIES: Final[Kind[Company]] = Kind(
     "company",
     noun="companies",
     list_keys="companies company company_list",
-    related_list_keys="organizations organisations orgs workspaces tenants accounts",
+    fallback_list_keys="organizations organisations orgs workspaces tenants accounts",
     fields=FIELDS,
     build=_build,
-    needs="id",
+    needs_one_of="id",
     unreadable_reason="a company without an id",
     max_rows=20_000,
 )

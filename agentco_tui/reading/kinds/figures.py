@@ -1,7 +1,7 @@
 """The figures of a budget or an alert: limit, spent, remaining, share and where to warn.
 
 Platforms are the remote services that this program can watch. `FIGURES` declares the fields,
-`survey_scales` looks at the shares of all rows of an answer, and `read_figures` returns the
+`find_share_scales` looks at the shares of all rows of an answer, and `read_figures` returns the
 `Figures` of one row. A *slot* is our name of a field: "limit" for a limit without a period, "limit
 month" and "limit day" for those of a period. Each `Field(slot, names, reader)` lists the names
 under which platforms send it, best first, and the function that reads a raw value; after `#` come
@@ -44,7 +44,7 @@ from agentco_tui.reading.values.money import (
     to_sum,
 )
 from agentco_tui.reading.values.scalar import to_decimal, to_word
-from agentco_tui.reading.values.status_word import fold_word
+from agentco_tui.reading.values.status_word import snake_case
 
 _PERCENT_ABOVE: Final = Decimal("1.5")
 """A share above it is in per cent, unless its name says ratio."""
@@ -338,7 +338,7 @@ class Figures(msgspec.Struct, frozen=True):
     """The slots that something was read from."""
 
 
-def survey_scales(rows: Sequence[Row]) -> dict[str, Scale]:
+def find_share_scales(rows: Sequence[Row]) -> dict[str, Scale]:
     """The scale of the shares in an answer, by the name of their field.
 
     The entry "" exists if a warning point below 1 proves that warning points are ratios.
@@ -368,11 +368,11 @@ def survey_scales(rows: Sequence[Row]) -> dict[str, Scale]:
 
 
 def read_figures(
-    row: Row, context: DecodeContext, *, at_zero: bool = False, no_limit: bool = False
+    row: Row, context: DecodeContext, *, zero_is_limit: bool = False, no_limit: bool = False
 ) -> Figures:
     """The figures of a record, those of one period.
 
-    `at_zero`: a limit of 0 means that nothing may be spent, and not "no limit". `no_limit`:
+    `zero_is_limit`: a limit of 0 means that nothing may be spent, not "no limit". `no_limit`:
     another field says that there is no limit.
     """
     values = _with_money(row, context)
@@ -386,7 +386,7 @@ def read_figures(
         if limit_slot is not None:
             slots["limit"] = limit_slot
             limit = values[limit_slot]
-    if not unlimited and limit is not None and limit.amount == 0 and not at_zero:
+    if not unlimited and limit is not None and limit.amount == 0 and not zero_is_limit:
         unlimited = True
     if unlimited:
         limit = None
@@ -414,7 +414,7 @@ def read_figures(
     if unlimited:
         share = None
         derived = False
-    scales: dict[str, Scale] = context.survey or {}
+    scales: dict[str, Scale] = context.share_scales or {}
     warn_slot = "warn"
     warn_at = _warning_point(row.values, limit, is_ratio="" in scales)
     if warn_at is None:
@@ -466,7 +466,7 @@ def _choose_slots(values: Values) -> tuple[str, dict[str, str]]:
 
     That is the slot of the period, else the one without a period.
     """
-    named_period = _PERIOD_OF.get(fold_word(values.get("period") or ""), "")
+    named_period = _PERIOD_OF.get(snake_case(values.get("period") or ""), "")
     sent = {slot.partition(" ")[::2] for slot in values if slot.split(" ")[0] in FIGURE_NAMES}
     """(figure, period) of the figures in the record."""
     period = _chosen_period(values, named_period, sent)
@@ -563,7 +563,7 @@ def _share_sent(
     by_scale = {Scale.RATIO: part.value, Scale.PERCENT: part.value / 100}
     if part.scale in by_scale:
         return by_scale[part.scale]
-    proven_scales: dict[str, Scale] = context.survey or {}
+    proven_scales: dict[str, Scale] = context.share_scales or {}
     proven_scale = proven_scales.get(row.source(slot).name, Scale.OPEN)
     if proven_scale in by_scale:
         return by_scale[proven_scale]

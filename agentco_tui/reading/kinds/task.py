@@ -305,14 +305,14 @@ def _build(row: Row, context: DecodeContext) -> Task:
     expires = _expires(row)
     for slot in _NOT_SHOWN:
         if slot in values and title_from != row.source(slot).name:
-            row.leave_unread(slot)
+            row.mark_unread(slot)
     if created is not None and values.get("updated") == created:
         values["updated"] = created  # one object for both: a hundred thousand are kept
     cost: Sum | None = values.get("cost")
     estimate: Sum | None = values.get("estimate")
     unit = declared_unit(values, context.unit)
     if cost is not None and estimate is not None and cost != estimate:
-        row.leave_unread("estimate")  # shown as it was sent
+        row.mark_unread("estimate")  # shown as it was sent
     estimated_cost: Money | None = None
     if estimate is not None:
         estimated_cost = _to_shared_money(estimate, unit)
@@ -396,7 +396,7 @@ def _created(row: Row, context: DecodeContext) -> Moment | None:
     if "stamp" not in row.values:
         return created
     if created is not None or context.is_root:
-        row.leave_unread("stamp")
+        row.mark_unread("stamp")
         return created
     stamp: Moment = row.values["stamp"]
     return stamp
@@ -408,7 +408,7 @@ def _expires(row: Row) -> Moment | None:
     expires: Moment | None = values.get("expires")
     if "timeout" not in values:
         return expires
-    row.leave_unread("timeout")
+    row.mark_unread("timeout")
     waiting_since: Moment | None = values.get("waiting_since")
     if expires is not None or waiting_since is None:
         return expires
@@ -419,12 +419,12 @@ TASKS: Final[Kind[Task]] = Kind(
     "task",
     noun="tasks",
     list_keys="tasks task task_list pending_tasks",
-    related_list_keys="""
+    fallback_list_keys="""
         approvals issues jobs todos work_items queue executions runs workflow_runs dag_runs
         threads pending tickets requests proposals work_orders sessions hitl_details build""",
     fields=FIELDS,
     build=_build,
-    needs="id",
+    needs_one_of="id",
     unreadable_reason="a task without an id",
     max_rows=200_000,
 )

@@ -35,7 +35,7 @@ from agentco_tui.reading.values.scalar import (
     to_shown_text,
     to_word,
 )
-from agentco_tui.reading.values.status_word import fold_word, task_state
+from agentco_tui.reading.values.status_word import snake_case, task_state
 from agentco_tui.reading.values.time import to_moment, to_seconds
 from agentco_tui.text import SafeText, clean_block, clean_line
 
@@ -328,12 +328,12 @@ def _has_failed(values: Values, status: SafeText | None, error: SafeText | None)
     if values.get("success") is False or values.get("is_error") is True:
         return True
     if "code" in values:
-        return fold_word(values["code"]) == "error"
+        return snake_case(values["code"]) == "error"
     if status is not None:
         state = task_state(status)
         if state in (TaskState.FAILED, TaskState.DONE):
             return state is TaskState.FAILED
-    level = fold_word(values.get("level") or "")
+    level = snake_case(values.get("level") or "")
     return level in _BAD_LEVELS or error is not None
 
 
@@ -391,7 +391,7 @@ STEPS: Final[Kind[TraceStep]] = Kind(
     "step",
     noun="steps",
     list_keys="trace traces steps spans observations",
-    related_list_keys="""
+    fallback_list_keys="""
         events entries runs nodes tasks logs messages history timeline actions activities
         """,
     fields=FIELDS,

@@ -133,15 +133,18 @@ _ALERTS: Final = _table(
 
 
 @memoized(4096)
-def fold_word(word: str) -> str:
-    """`word` in lower case, `_` between its parts: "InProgress" and "in-progress" → in_progress."""
+def snake_case(word: str) -> str:
+    """`word` in lower case, `_` between its parts: "InProgress" and "in-progress" → in_progress.
+
+    (`field_names.fold` removes what is between the parts: inprogress.)
+    """
     parts = HUMP.sub("_", word.strip()[:_MAX_WORD])
     return _SEPARATORS.sub("_", parts).strip("_").lower()
 
 
 def _forms(word: str) -> list[str]:
     """The spellings to look up: the whole word first, then without an enum's name and prefix."""
-    folded = fold_word(word)
+    folded = snake_case(word)
     forms = [folded]
     if "." in folded or ":" in folded:
         forms.append(_ENUM.sub("", folded).strip("_ "))
@@ -222,11 +225,11 @@ _MENDED: Final = word_set("resolved cleared recovered acknowledged dismissed clo
 @memoized(2048)
 def verb_severity(verb: str, outcome: str = "") -> Severity:
     """How bad an activity is by its verb ("task.failed") and outcome; UNKNOWN if neither says."""
-    parts = fold_word(verb.replace(".", "_").replace(":", "_")).split("_")
+    parts = snake_case(verb.replace(".", "_").replace(":", "_")).split("_")
     levels: list[Severity] = []
     if not _MENDED.intersection(parts):
         levels = [_VERBS[part] for part in parts if part in _VERBS]
-    if _TASKS.get(fold_word(outcome)) in (TaskState.FAILED, TaskState.REJECTED):
+    if _TASKS.get(snake_case(outcome)) in (TaskState.FAILED, TaskState.REJECTED):
         levels.append(Severity.WARNING)
     if Severity.CRITICAL in levels:
         return Severity.CRITICAL
