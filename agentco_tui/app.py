@@ -254,9 +254,9 @@ class DashboardApp(KeyApp):
 
     def _set_attention(self, *, focused: bool) -> None:
         poller = self.workspace.poller
-        was_slowed_to = poller.slowed_to
+        interval_before = poller.unfocused_interval
         poller.set_attention(focused, notifies=self.workspace.settings.notify.is_on)
-        if self.main_screen is not None and poller.slowed_to != was_slowed_to:
+        if self.main_screen is not None and poller.unfocused_interval != interval_before:
             # The header says how often is polled.
             self.main_screen.lines.show()
 

@@ -116,7 +116,7 @@ class ApiError(AgentcoError):
             return self._once_reached
         return self._sentence
 
-    def bare(self) -> Self:
+    def without_traceback(self) -> Self:
         """Return the error without its traceback, whose frames keep whole bodies in memory."""
         self.__cause__ = self.__context__ = None
         return self.with_traceback(None)

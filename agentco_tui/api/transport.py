@@ -271,7 +271,7 @@ class Transport:
             async with asyncio.timeout(seconds):
                 return await work
         except ApiError as error:
-            return error.bare()
+            return error.without_traceback()
         except LIBRARY_EXCEPTIONS as exception:
             return error_for_exception(exception, info, self.limits)
         except Exception:

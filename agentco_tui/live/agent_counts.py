@@ -1,7 +1,8 @@
 """Counts the agents by company and by state, as they are added, changed and removed.
 
-`NeedsModel`, which keeps the "needs you" list up to date, calls `update` for each agent that
-changed in the store (the snapshot of the remote service); screens read the counters.
+Agents are the AI workers of a company on the platform, the remote service. `NeedsModel`, which
+keeps the "needs you" list (what the user should look at) up to date, calls `update` for each agent
+that changed in the store (what is known of the platform); screens read the counters.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ class AgentCounts:
         self.by_company = Counter[str]()
         """By the id of the company; "" for those of which none is known."""
         self.by_state = Counter[AgentState | None]()
+        """None is the state of agents of which the platform sends none."""
         self._counted: dict[str, tuple[str, AgentState | None]] = {}
 
     def company_of(self, agent_id: str) -> str:

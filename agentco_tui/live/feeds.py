@@ -154,7 +154,7 @@ class Freshness(msgspec.Struct, frozen=True):
     next_try_at: float | None = None
     failures: int = 0
     took: float | None = None  # seconds the last answered poll took, all its pages together
-    slowed: bool = False  # polled less often than wished, since the platform answers so slowly
+    slow_answers: bool = False  # they take so long that the feed is polled less often than wished
     late: bool = False  # the answer takes longer than usual
     narrowed: bool = False  # the data were filtered from the answer for all companies
 

@@ -169,7 +169,7 @@ class FilteredLog(LogEntries):
         try:
             await self.read()
         except ApiError as error:
-            failure = error.bare()
+            failure = error.without_traceback()
         except Exception as error:
             # A bug of ours in reading one answer must not end the dashboard.
             log.exception("reading a filtered log failed")
@@ -179,11 +179,14 @@ class FilteredLog(LogEntries):
             )
         else:
             took = self._clock.monotonic() - began
-            gap, slowed = poll_spacing(pace, refresh, took)
-            self._due_at = began + gap * self._random.uniform(1 - JITTER, 1 + JITTER)
+            seconds, slow_answers = poll_spacing(pace, refresh, took)
+            self._due_at = began + seconds * self._random.uniform(1 - JITTER, 1 + JITTER)
             self._set_freshness(
                 Freshness(
-                    self._clock.monotonic(), next_try_at=self._due_at, took=took, slowed=slowed
+                    self._clock.monotonic(),
+                    next_try_at=self._due_at,
+                    took=took,
+                    slow_answers=slow_answers,
                 )
             )
             return

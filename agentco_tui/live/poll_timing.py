@@ -13,7 +13,9 @@ from typing import Final
 from agentco_tui.api.errors import ApiError
 from agentco_tui.live.feeds import Pace, poll_interval
 
-JITTER: Final = 0.1  # share of an interval, so that many dashboards do not poll in step
+JITTER: Final = (
+    0.1  # share of an interval, so that the dashboards of a platform do not poll in step
+)
 BACK_OFF_CEILING: Final = 30.0  # also how long a platform that came back can go unnoticed
 LONGEST_RETRY_AFTER: Final = 600.0  # a longer Retry-After is cut to this
 CLOCK_CHECK: Final = 5.0
@@ -24,7 +26,7 @@ SHARE_OF_TIME: Final = 4
 
 
 def poll_spacing(pace: Pace, refresh: float, took: float) -> tuple[float, bool]:
-    """Seconds from the start of a poll to the start of the next, and whether that is slowed.
+    """Seconds from one poll's start to the next's, and whether slow answers make it that long.
 
     `took` is how long the poll took, `refresh` the configured interval.
 

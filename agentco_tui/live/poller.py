@@ -5,8 +5,8 @@ pace is how often, as the screen that is shown wishes. There is one loop per fee
 most one request under way (`SingleFlight`), and a slow or failing feed delays no other; at most
 `AT_ONCE` requests are under way together. A missed poll is dropped, not made up for: after a laptop
 has slept, each feed is polled once. `Query` is the company that all feeds are asked about; an
-answer to an older query is dropped. `Backfill` reads older entries of the log while nothing else is
-read.
+answer to an older query is dropped. `Backfill` reads older entries of the platform's activity log
+while nothing else is read.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ from agentco_tui.text import mark_safe
 
 AT_ONCE: Final = 4  # requests of feeds under way together
 HANGING_AT_ONCE: Final = 2  # of these for feeds whose last request timed out
-PATIENCE: Final = 5.0  # seconds after which an answer is late, or twice what the last one took
+LATE_AFTER: Final = 5.0  # seconds after which an answer is late, or twice what the last one took
 
 CONNECTION_ERRORS: Final = (
     errors.Unreachable,
     errors.TimedOut,
-    errors.Broken,
+    errors.Broken,  # the connection broke off
     errors.KeyRejected,
 )
 """Failures of the platform as a whole: once one feed recovers from them, others may, too."""
@@ -105,7 +105,7 @@ class Poller:
             read = SingleFlight(
                 partial(self._poll_once, feed),
                 clock,
-                patience=None,
+                longest_wait=None,  # the client gives up a read that hangs
                 slot=partial(self._request_slot, feed),
             )
             self._schedules[feed] = Schedule(read)
@@ -136,7 +136,8 @@ class Poller:
     def set_attention(self, focused: bool, *, notifies: bool = False) -> None:
         """Say whether the terminal has the focus, and whether the user is notified without it.
 
-        Without either, what the screen is about is polled as slowly as what is only counted. If
+        Without either, what the screen is about is polled as slowly as feeds that only give the
+        numbers in its tabs and header. If
         the user is notified, nothing is polled more slowly than with the focus, and the feeds that
         notifications come from are polled at every refresh, whatever the screen.
         """
@@ -157,7 +158,7 @@ class Poller:
         return Pace.SLOW
 
     @property
-    def slowed_to(self) -> float | None:
+    def unfocused_interval(self) -> float | None:
         """Seconds between two polls of what the screen is about, if the missing focus makes that
         more than the refresh interval; None otherwise.
         """
@@ -211,7 +212,7 @@ class Poller:
         return self.store.freshness[feed]
 
     def supersede(self, feed: FeedName, began: float, found: Take | ApiError) -> None:
-        """Take the answer of another read of the feed, such as one before an approval, as a poll's.
+        """Take another read of the feed, such as one before the user approves a task, as a poll.
 
         The read began at `began` (steady clock) and asked the current question. A poll that began
         before it is dropped when it is answered, and made again.
@@ -250,6 +251,7 @@ class Poller:
                 await asyncio.shield(schedule.read.under_way or schedule.read.next_read())
                 continue
             schedule.woken.clear()
+            # The timer stands still while a laptop sleeps: CLOCK_CHECK seconds after, this goes on.
             wait = None if schedule.pace is Pace.OFF else min(schedule.due_at - now, CLOCK_CHECK)
             with suppress(TimeoutError):
                 async with asyncio.timeout(wait):
@@ -283,7 +285,7 @@ class Poller:
         now = self.clock.monotonic()
         for feed, schedule in self._schedules.items():
             freshness = self.store.freshness[feed]
-            usual = max(PATIENCE, 2 * (freshness.took or 0.0))
+            usual = max(LATE_AFTER, 2 * (freshness.took or 0.0))
             is_late = schedule.asked_at is not None and now - schedule.asked_at > usual
             if is_late and not freshness.late and schedule.pace is not Pace.OFF:
                 self.store.set_freshness(feed, replace(freshness, late=True))
@@ -349,7 +351,7 @@ class Poller:
 
     def _record_answer(self, feed: FeedName, schedule: Schedule, began: float, took: float) -> None:
         pace = self.pace(feed)
-        seconds, slowed = poll_spacing(pace, self.refresh, took)
+        seconds, slow_answers = poll_spacing(pace, self.refresh, took)
         schedule.shown_from = began
         schedule.due_at = began + seconds * self._random.uniform(1 - JITTER, 1 + JITTER)
         last_failure = self.store.freshness[feed].failure
@@ -357,7 +359,7 @@ class Poller:
             self.clock.monotonic(),
             next_try_at=None if pace is Pace.OFF else schedule.due_at,
             took=took,
-            slowed=slowed,
+            slow_answers=slow_answers,
         )
         self.store.set_freshness(feed, fresh)
         if isinstance(last_failure, CONNECTION_ERRORS):
@@ -379,10 +381,10 @@ class Poller:
         schedule.due_at = self.clock.monotonic() + delay
         failed = replace(
             before,
-            failure=error.bare(),
+            failure=error.without_traceback(),
             next_try_at=None if schedule.pace is Pace.OFF else schedule.due_at,
             failures=failures,
-            slowed=False,
+            slow_answers=False,
             late=False,
         )
         self.store.set_freshness(feed, failed)
@@ -397,8 +399,8 @@ class Poller:
             freshness = self.store.freshness[feed]
             pace = self.pace(feed)
             if pace is not Pace.OFF and freshness.failure is None:
-                seconds, slowed = poll_spacing(pace, self.refresh, freshness.took or 0.0)
-                freshness = replace(freshness, slowed=slowed)
+                seconds, slow_answers = poll_spacing(pace, self.refresh, freshness.took or 0.0)
+                freshness = replace(freshness, slow_answers=slow_answers)
                 if freshness.answered_at is None:
                     schedule.due_at = self.clock.monotonic()
                 else:

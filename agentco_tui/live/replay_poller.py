@@ -201,7 +201,7 @@ class ReplayPoller(Poller):
             self.clock.monotonic() - (shown_time - answered_at),
             self._failure_since(lookups, shown_time - answered_at, feed),
             took=recorded_duration,
-            slowed=is_slowed,
+            slow_answers=is_slowed,
         )
         self.store.set_freshness(feed, freshness)
 
@@ -221,4 +221,4 @@ class ReplayPoller(Poller):
             self.store.forget_feed(feed)  # the records in the store are of another time
         if not isinstance(error, NotYet):
             freshness = self.store.freshness[feed]
-            self.store.set_freshness(feed, replace(freshness, failure=error.bare()))
+            self.store.set_freshness(feed, replace(freshness, failure=error.without_traceback()))

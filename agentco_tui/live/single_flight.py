@@ -21,7 +21,8 @@ T = TypeVar("T")
 class SingleFlight(Generic[T]):
     """Runs one read at a time; a caller always gets a read that began after its call.
 
-    A read that hangs delays the next one for `patience` seconds at most; with None, until it ends.
+    A read that hangs delays the next one for `longest_wait` seconds at most; with None, until it
+    ends.
     """
 
     def __init__(
@@ -30,14 +31,14 @@ class SingleFlight(Generic[T]):
         clock: Clock,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         *,
-        patience: float | None = 2.0,
+        longest_wait: float | None = 2.0,
         slot: Callable[[], AbstractAsyncContextManager[object]] = nullcontext,
     ) -> None:
         """`slot` is entered around the read; while it waits, the read has not begun."""
         self._read = read
         self._clock = clock
         self._sleep = sleep
-        self._patience = patience
+        self._longest_wait = longest_wait
         self._slot = slot
         self._next: asyncio.Task[T] | None = None  # the read that has not begun yet
         self.under_way: asyncio.Task[T] | None = None  # the last one that began
@@ -77,7 +78,7 @@ class SingleFlight(Generic[T]):
         this_task = asyncio.current_task()
         try:
             if previous is not None:
-                await asyncio.wait({previous}, timeout=self._patience)
+                await asyncio.wait({previous}, timeout=self._longest_wait)
             await self._wait_until_due()
             async with self._slot():
                 self._next = None

@@ -53,10 +53,12 @@ def header_cells(
         refresh=workspace.settings.refresh,
     )
     right: list[Cell] = []
-    slowed_to = workspace.poller.slowed_to  # seconds between polls while the terminal has no focus
-    if slowed_to is not None:
+    unfocused_interval = (
+        workspace.poller.unfocused_interval
+    )  # seconds between polls while the terminal has no focus
+    if unfocused_interval is not None:
         # On the right, which is never cut for lack of room.
-        words = f"{signs.warning} no focus: {fmt.age(slowed_to)}  "
+        words = f"{signs.warning} no focus: {fmt.age(unfocused_interval)}  "
         right.append(Cell(mark_safe(words), Tone.WARNING))
     right += [*health, *_need_cells(workspace), Cell(mark_safe(" "))]
     return (left[1:] if is_narrow else left), right
@@ -354,7 +356,7 @@ def health_cells(
             return [Cell(mark_safe(f"{signs.unknown} connecting"), Tone.DIM)]
         case Phase.LIVE:
             state = Cell(mark_safe(f"{signs.good} live "), Tone.GOOD)
-            if freshness.slowed:
+            if freshness.slow_answers:
                 state = Cell(mark_safe(f"{signs.warning} slow "), Tone.WARNING)
             took = "" if latency is None else f" {signs.separator} {fmt.duration(latency)}"
             return [state, Cell(mark_safe(f"{age}{took}"), Tone.DIM)]

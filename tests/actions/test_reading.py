@@ -193,7 +193,7 @@ async def test_a_read_that_hangs_holds_up_the_next_briefly() -> None:
             await go.wait()
         return number
 
-    shared = SingleFlight(read, Clock(), patience=0.01)
+    shared = SingleFlight(read, Clock(), longest_wait=0.01)
     first = shared.next_read()
     await until(lambda: len(begun) == 1)
     assert await shared.next_read() == 2

@@ -242,9 +242,9 @@ seeds = st.integers(0, 2**32)
 @given(st.sampled_from([Pace.REFRESH, Pace.SLOW]), st.floats(0.5, 60), st.floats(0, 100))
 def test_a_feed_is_never_asked_sooner_than_wished(pace: Pace, refresh: float, took: float) -> None:
     wished = refresh if pace is Pace.REFRESH else refresh * SLOWER
-    gap, slowed = poll_spacing(pace, refresh, took)
-    assert gap == max(wished, took * 4)
-    assert slowed == (took * 4 > wished)
+    seconds, slow_answers = poll_spacing(pace, refresh, took)
+    assert seconds == max(wished, took * 4)
+    assert slow_answers == (took * 4 > wished)
 
 
 @given(st.integers(1, 10_000), st.floats(0.5, 20), seeds)

@@ -148,7 +148,7 @@ async def test_where_somebody_is_notified_nothing_is_slowed(platform: EmbeddedPl
         await on.settled()
         with_focus = {feed: on.poller.pace(feed) for feed in FeedName}
         on.poller.set_attention(False, notifies=True)
-        slowed_to = [on.poller.slowed_to]
+        unfocused_interval = [on.poller.unfocused_interval]
         without = {feed: on.poller.pace(feed) for feed in FeedName}
         changed = {feed for feed in FeedName if without[feed] is not with_focus[feed]}
         assert changed == {FeedName.PENDING, FeedName.ALERTS}, "asked more often"
@@ -157,10 +157,10 @@ async def test_where_somebody_is_notified_nothing_is_slowed(platform: EmbeddedPl
         assert asked["agents"] >= 8
         assert asked["pending"] >= 8
         on.poller.set_attention(False, notifies=False)
-        slowed_to.append(on.poller.slowed_to)
+        unfocused_interval.append(on.poller.unfocused_interval)
         on.poller.set_attention(True)
-        slowed_to.append(on.poller.slowed_to)
-        assert slowed_to == [None, REFRESH * SLOWER, None]
+        unfocused_interval.append(on.poller.unfocused_interval)
+        assert unfocused_interval == [None, REFRESH * SLOWER, None]
 
 
 async def test_with_the_focus_back_what_is_overdue_is_asked(platform: EmbeddedPlatform) -> None:

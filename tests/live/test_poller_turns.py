@@ -91,7 +91,7 @@ async def test_a_sleep_in_the_middle_of_a_poll_is_no_slowness(platform: Embedded
         await on.settled()
         await on.arrived()
         assert on.asked() == {"alerts": 2}
-        assert not on.freshness(FeedName.ALERTS).slowed
+        assert not on.freshness(FeedName.ALERTS).slow_answers
 
 
 def test_the_clock_goes_on_in_a_sleep_and_never_back() -> None:
@@ -108,18 +108,18 @@ def test_the_clock_goes_on_in_a_sleep_and_never_back() -> None:
 async def test_a_slow_platform_is_asked_less_and_it_is_told(platform: EmbeddedPlatform) -> None:
     async with stage(platform, wanted=ONLY_ALERTS, refresh=1.0) as on:
         await on.settled()
-        assert not on.freshness(FeedName.ALERTS).slowed
+        assert not on.freshness(FeedName.ALERTS).slow_answers
         held = platform.faults.add("alerts:latency=50ms,times=1")
         on.poller.poll_now()
         await on.until(lambda: held.struck == 1)
         on.hours.go_by(5.0)
         await on.until(lambda: (on.freshness(FeedName.ALERTS).took or 0) >= 5.0)
-        assert on.freshness(FeedName.ALERTS).slowed
+        assert on.freshness(FeedName.ALERTS).slow_answers
         assert on.freshness(FeedName.ALERTS).phase is Phase.LIVE
         # Busy for at most a quarter of the time, less the jitter.
         assert on.wait(FeedName.ALERTS) >= 5.0 * 4 * 0.9 - 5.0 - 0.1
         await on.go_by(on.wait(FeedName.ALERTS))
-        await on.until(lambda: not on.freshness(FeedName.ALERTS).slowed)
+        await on.until(lambda: not on.freshness(FeedName.ALERTS).slow_answers)
 
 
 async def test_poll_now_asks_at_once_whatever_the_back_off(platform: EmbeddedPlatform) -> None:
