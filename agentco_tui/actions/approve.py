@@ -5,7 +5,8 @@
 `services.reader`, never through the store, which may be older. Every conclusion rests on reads that
 began after the answer came or was given up on, and claims no more than they show. An `Attempt` is
 the journal's note of what is about to be sent; a `Check` is the result of one read; an `Outcome` is
-what became of the approval, as data.
+what became of the approval, as data. `says_it_waits` asks a record alone; `waits_for_person` also
+trusts the pending list where the record has no clear status.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import ClassVar, Final
 
 from msgspec.structs import replace
 
-from agentco_tui.actions.evidence import ENDED, AnswerKind, Check, Observation
+from agentco_tui.actions.evidence import ENDED_UNAPPROVED, AnswerKind, Check, Observation
 from agentco_tui.actions.fingerprint import differences
 from agentco_tui.actions.journal import Earlier
 from agentco_tui.actions.journal_lines import Attempt, Settled, seconds_of
@@ -66,7 +67,7 @@ class Approval(Write[Task]):
     def __init__(self, services: Services, shown: Task) -> None:
         super().__init__(services, Verb.APPROVE, shown.id, shown.title)
         self.shown = shown
-        self.texts = (shown.description,)
+        self.own_texts = (shown.description,)
         self.status = shown.status  # the platform's word for the task's status when it was sent
         self.waited_at: float | None = began_at(
             services.store.freshness[FeedName.PENDING], services.clock
@@ -100,6 +101,7 @@ class Approval(Write[Task]):
     # ---- before it is sent
 
     def named_records(self) -> Iterable[Task | None]:
+        """The task, whose id the request names, as it was shown and as it is known now."""
         store = self.services.store
         return self.shown, store.pending.get(self.subject), store.tasks.get(self.subject)
 
@@ -182,16 +184,17 @@ class Approval(Write[Task]):
 
     def _store_lists_all_pending(self) -> bool:
         """Whether a task that waits would be in the store's list: it is the list that was read for
-        this decision, and its last answer was whole.
+        this decision, and its last answer was whole, not filtered from that for all companies.
         """
         store = self.services.store
         freshness = store.freshness[FeedName.PENDING]
         is_answered = freshness.answered_at is not None and freshness.failure is None
         is_same_list = self.services.reader.is_shown(FeedName.PENDING, self.scope)
-        is_whole = store.pending.listing.whole and not freshness.narrowed
+        is_whole = store.pending.listing.whole and not freshness.filtered_from_all
         return is_answered and is_same_list and is_whole
 
     def send(self, attempt_id: str) -> Awaitable[Receipt[Task]]:
+        """Send the request; `why_withheld` may still stop it right before it leaves."""
         client = self.services.decision_client
         return client.approve_task(
             self.subject, attempt_id=attempt_id, why_withheld=self.why_withheld
@@ -240,7 +243,7 @@ class Approval(Write[Task]):
         task = tasks.tasks.get(self.subject)
         observation = Observation.INCOMPLETE
         if task is not None and task.unwritable is not None:
-            task = None  # several tasks share its id
+            task = None  # no request may name it, as several tasks share its id
         elif tasks.error is not None:
             observation = Observation.FAILED
         elif task is not None or (is_of_all_companies and tasks.why is None):
@@ -286,6 +289,7 @@ class Approval(Write[Task]):
         observation = Observation.UNEXPECTED
         if error is not None:
             # A platform that refuses this list shows no more than the pending list.
+            # Sent.NO with a status: not a lost answer, but one that clearly refuses.
             is_refused = error.sent is Sent.NO and bool(error.status)
             observation = Observation.DONE if is_refused else Observation.FAILED
         why = mark_safe("the list of all tasks could not be read whole")
@@ -315,7 +319,7 @@ class Approval(Write[Task]):
                 OutcomeKind.APPROVED_HERE, Reason.YES_UNREAD, KnownBy.ANSWER, cause=check.why
             )
         record = record or await self._record_after_yes(receipt)
-        if record is not None and record.state in ENDED:
+        if record is not None and record.state in ENDED_UNAPPROVED:
             return self.outcome(OutcomeKind.UNCLEAR, Reason.YES_BUT_ENDED, record=record)
         # Some platforms say yes to a second approval too, so the sentence says who decided.
         is_shown = record is not None and (self._has_moved(record) or bool(record.decided_by))
@@ -369,7 +373,7 @@ class Approval(Write[Task]):
                     record=record,
                 )
             case Observation.UNCHANGED:
-                seconds = self.services.timing.still_pending
+                seconds = self.services.timing.confirm_for
                 return self.outcome(
                     OutcomeKind.NOT_DONE,
                     Reason.LOST_STILL_PENDING,
@@ -389,7 +393,7 @@ class Approval(Write[Task]):
             if record.state is TaskState.APPROVED:
                 reason = Reason.LOST_APPROVED
             return self.outcome(OutcomeKind.APPROVED, reason, record=record)
-        if record.state in ENDED:
+        if record.state in ENDED_UNAPPROVED:
             return self._left_list(OutcomeKind.DECIDED_ELSEWHERE, record, None)
         return self.outcome(OutcomeKind.UNCLEAR, Reason.LOST_OTHER_STATUS, record=record)
 

@@ -149,7 +149,7 @@ class TaskCreation(Creation[Task]):
         super().__init__(services, Verb.CREATE_TASK, subject, clean_line(form["title"]))
         self.form = form
         self.fields = tuple(form)
-        self.texts = tuple(form.values())
+        self.own_texts = tuple(form.values())
         self.company = Ref(id=form["company_id"])
         self.agent = Ref(id=form["agent_id"])
         self.details = {"title": form["title"], "priority": form["priority"]}
@@ -228,7 +228,7 @@ class CompanyCreation(Creation[Company]):
         super().__init__(services, verb, subject, clean_line(name))
         self.form = form
         self.fields = tuple(form)
-        self.texts = tuple(form.values())
+        self.own_texts = tuple(form.values())
         self.source = source
         self.collection = services.store.companies
         self.details = {"name": name}

@@ -65,8 +65,9 @@ NO_ANSWER: WriteAnswer[Any] = WriteAnswer(
     kind=AnswerKind.LOST, message=mark_safe("an earlier attempt ended without an answer")
 )
 """The answer of a write that was not sent yet, or that an earlier run sent."""
-ENDED = frozenset({TaskState.REJECTED, TaskState.CANCELLED})
-"""An answer that shows the task in one of these states is no yes, whatever its HTTP status."""
+ENDED_UNAPPROVED = frozenset({TaskState.REJECTED, TaskState.CANCELLED})
+"""States of a task that is over without an approval: an answer that shows one is no yes, whatever
+its HTTP status."""
 GAVE_UP = frozenset({408, 499})
 """HTTP statuses of servers and proxies that stopped waiting: the write may have been applied."""
 

@@ -46,7 +46,7 @@ class RunningDigest:
 
     def seal(self, line: bytes, before: bytes = b"") -> bytes:
         """Return a line, as `to_line` makes it, with the digest for its place at the end of the
-        file; `before` is written between what was fed and the line.
+        file. `before` is written first: the newline for a line that was left unfinished.
         """
         body = _SEALED + line.removeprefix(b"{").removesuffix(b"}\n") + _DIGEST
         digest = self._hash.copy()

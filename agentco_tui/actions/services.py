@@ -33,9 +33,10 @@ R = TypeVar("R")
 class Timing(msgspec.Struct, frozen=True, kw_only=True):
     """All waiting times, in seconds; in one value, so that tests need not wait."""
 
-    still_pending: float = 10.0
-    """For how long reads must show no effect: then a write whose answer was lost counts as not
-    done, and one that the platform has confirmed is known by its answer alone."""
+    confirm_for: float = 10.0
+    """For how long reads must show no effect, such as a task that is still pending: then a write
+    whose answer was lost counts as not done, and one that the platform has confirmed is known by
+    its answer alone."""
     after_conflict: float = 2.0
     """For how long reads must show no effect before a 409 counts as a refusal: a 409 says that
     something has changed, and that may be this very request, applied by another instance."""

@@ -30,7 +30,7 @@ from typing import Any, ClassVar, Final, Generic, Self, TypeVar
 from msgspec.structs import replace
 
 from agentco_tui.actions.evidence import (
-    ENDED,
+    ENDED_UNAPPROVED,
     NO_ANSWER,
     AnswerKind,
     Check,
@@ -77,7 +77,7 @@ class SettledAfter(Enum):
     """For how long reads must show the same observation until it counts."""
 
     AT_ONCE = auto()
-    STILL_PENDING = auto()  # `Timing.still_pending`
+    CONFIRMING = auto()  # `Timing.confirm_for`
     AFTER_CONFLICT = auto()  # `Timing.after_conflict`
     NEVER = auto()
 
@@ -85,8 +85,8 @@ class SettledAfter(Enum):
         match self:
             case SettledAfter.AT_ONCE:
                 return 0.0
-            case SettledAfter.STILL_PENDING:
-                return timing.still_pending
+            case SettledAfter.CONFIRMING:
+                return timing.confirm_for
             case SettledAfter.AFTER_CONFLICT:
                 return timing.after_conflict
             case SettledAfter.NEVER:
@@ -96,16 +96,16 @@ class SettledAfter(Enum):
 # fmt: off
 _AFTER_YES: Final = {
     Observation.DONE: SettledAfter.AT_ONCE,
-    Observation.UNCHANGED: SettledAfter.STILL_PENDING,
-    Observation.UNEXPECTED: SettledAfter.STILL_PENDING,
+    Observation.UNCHANGED: SettledAfter.CONFIRMING,
+    Observation.UNEXPECTED: SettledAfter.CONFIRMING,
     Observation.INCOMPLETE: SettledAfter.AT_ONCE,
-    Observation.FAILED: SettledAfter.STILL_PENDING,
+    Observation.FAILED: SettledAfter.CONFIRMING,
 }
 _AFTER_LOST: Final = {
     Observation.DONE: SettledAfter.AT_ONCE,
-    Observation.UNCHANGED: SettledAfter.STILL_PENDING,
-    Observation.UNEXPECTED: SettledAfter.STILL_PENDING,
-    Observation.INCOMPLETE: SettledAfter.STILL_PENDING,
+    Observation.UNCHANGED: SettledAfter.CONFIRMING,
+    Observation.UNEXPECTED: SettledAfter.CONFIRMING,
+    Observation.INCOMPLETE: SettledAfter.CONFIRMING,
     Observation.FAILED: SettledAfter.NEVER,  # nothing is known while the platform can't be read
 }
 _AFTER_NO: Final = dict.fromkeys(Observation, SettledAfter.AT_ONCE)
@@ -149,7 +149,7 @@ class Write(ABC, Generic[R]):
     reads_after_conflict: ClassVar[bool] = False
     """Whether a 409 is followed by a read, which may show that the write took effect after all."""
     fields: Sequence[str] = ()  # the names of the form's fields
-    texts: Sequence[str | None] = ()  # texts of the subject besides its title
+    own_texts: Sequence[str | None] = ()  # of the subject, besides its title: by users and agents
     limit: Decimal | None = None  # the monthly limit that is wanted
 
     def __init__(self, services: Services, verb: Verb, subject: str, title: SafeText) -> None:
@@ -363,7 +363,7 @@ class Write(ABC, Generic[R]):
             return WriteAnswer(
                 kind=AnswerKind.NO, message=message, platform_words=words, receipt=receipt
             )
-        if status is not None and task_state(status) in ENDED:
+        if status is not None and task_state(status) in ENDED_UNAPPROVED:
             sentence = f"the platform answered “{status}”"
             message = mark_safe(f"{sentence}: {words}" if words else sentence)
             return WriteAnswer(kind=AnswerKind.NO, message=message, receipt=receipt)
@@ -375,7 +375,7 @@ class Write(ABC, Generic[R]):
     def without_echo(self, words: SafeText | None) -> SafeText | None:
         """Return the platform's words; None if they only repeat what a user or an agent wrote."""
         said = _letters_of(words or "")
-        own = [_letters_of(text) for text in (self.title, *self.texts) if text]
+        own = [_letters_of(text) for text in (self.title, *self.own_texts) if text]
         own += [_letters_of(name) + text for name in self.fields for text in own]
         is_cut = (words or "").endswith("…")
         is_echo = said in own or (is_cut and any(text.startswith(said) for text in own))
@@ -444,7 +444,7 @@ class Write(ABC, Generic[R]):
             reason,
             known_by,
             cause=check.why,
-            seconds=self.services.timing.still_pending,
+            seconds=self.services.timing.confirm_for,
             record=record,
         )
 

@@ -2,7 +2,8 @@
 
 A `Patch` (`system/patches.py`) is checked against the installed version before it takes effect.
 `tests/api` has a test that fails once httpcore no longer needs it. `Connection` is our own network
-stream below httpcore, which notices bytes that no request asked for.
+stream below httpcore, which notices bytes that no request asked for; `LINE_ENDS` behind an answer
+are none.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any, Final
 import h11
 import httpcore
 
-from agentco_tui.api.tcp_connection import BLANK, Connection
+from agentco_tui.api.tcp_connection import LINE_ENDS, Connection
 from agentco_tui.system.patches import Patch
 
 SURPLUS_BYTES: Final = Patch(
@@ -51,7 +52,7 @@ def watch_answers() -> bool:
             stream = getattr(self, "_network_stream", None)
             left_over, _ = parser.trailing_data
             if isinstance(stream, Connection) and parser.their_state in _WHOLE_ANSWER:
-                stream.surplus = bool(left_over.strip(BLANK)) or await stream.has_more()
+                stream.surplus = bool(left_over.strip(LINE_ENDS)) or await stream.has_more()
             if left_over or getattr(stream, "surplus", False):
                 await self.aclose()
             else:

@@ -21,8 +21,8 @@ import httpcore
 
 T = TypeVar("T")
 
-BLANK: Final = b"\r\n"
-"""What some servers send behind a body; it is no answer."""
+LINE_ENDS: Final = b"\r\n"
+"""Bytes that some servers send behind a body; they are no answer."""
 _MOST_BUFFERED: Final = 256 * 1024
 """Bytes that may wait here to be read before the other side is made to wait (back-pressure)."""
 
@@ -203,7 +203,7 @@ class Connection(asyncio.Protocol, httpcore.AsyncNetworkStream):
             for _ in range(2):
                 # In the first turn of the loop this task runs before the loop reads the socket.
                 await asyncio.sleep(0)
-        return any(chunk.strip(BLANK) for chunk in self._chunks)
+        return any(chunk.strip(LINE_ENDS) for chunk in self._chunks)
 
     async def is_usable(self) -> bool:
         """Return whether a connection that was made ahead is still open, and nothing came on it."""

@@ -3,10 +3,11 @@
 `KeyArrivals` is filled by the thread that reads the terminal (`textual_patches.driver`) and asked
 by the confirmation dialogs.
 
-A `y` that confirms something, such as the approval of a task, must have been pressed as an answer,
-so it must come alone: no other key in the same read, and none within `QUIET` seconds before or
-after it. Text that is pasted without brackets (GNU screen's own paste), typed by a macro, or
-delivered late by a stalled line comes as a burst, and so do the repeats of a key that is held down.
+A `y` that confirms something, such as the approval of an AI agent's task, must have been pressed as
+an answer, so it must come alone: no other key in the same read, and none within `QUIET` seconds
+before or after it. Text that is pasted without brackets (GNU screen's own paste), typed by a macro,
+or delivered late by a stalled line comes as a burst, and so do the repeats of a key that is held
+down.
 
 The times are those of the reads; event handlers run later, by a delay that depends on the load. All
 that is known of a key is that it came after the terminal was last seen to be empty and before the

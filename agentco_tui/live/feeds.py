@@ -1,10 +1,11 @@
 """The feeds, how often each is polled, how fresh its data are, and the clock.
 
 A feed is one list or record of the platform (the remote service that the program watches) that is
-polled on its own schedule. `paces_of_screen` says how often each is polled while a screen is shown;
-`Query` is what all feeds are asked about; `Freshness` is the state that the header shows of a feed:
-when it answered, why it fails, when it is polled again. `Clock` shows the platform's time, and
-measures intervals. `Poller` uses all of these.
+polled on its own schedule; the store keeps what the last polls brought. The platform runs companies
+of AI agents, which work on tasks and spend money. `paces_of_screen` says how often each feed is
+polled while a screen is shown; `Query` is what all feeds are asked about; `Freshness` is the state
+that the header shows of a feed: when it answered, why it fails, when it is polled again. `Clock`
+shows the platform's time, and measures intervals. `Poller` uses all of these.
 """
 
 from __future__ import annotations
@@ -20,7 +21,10 @@ from agentco_tui.api.errors import ApiError
 
 
 class FeedName(StrEnum):
-    """PENDING are the tasks that wait for the user, TASKS those of every status."""
+    """PENDING are the tasks that wait for the user, TASKS those of every status.
+
+    BUDGET is the budget of the whole platform, ALERTS are its warnings about budgets.
+    """
 
     COMPANIES = "companies"
     AGENTS = "agents"
@@ -74,7 +78,7 @@ ON_SCREEN = {
     "budget": (_BUDGETS | {FeedName.AGENT_BUDGETS, FeedName.ALERTS}, NAMES),
     "activity": ({FeedName.ACTIVITY}, NAMES),
 }
-"""For each screen the feeds that it is about, and those that give names and sums."""
+"""For each screen the feeds that it is about, and those whose names and spending it also shows."""
 
 
 def paces_of_screen(screen: str, *, all_tasks: bool = False) -> dict[FeedName, Pace]:
@@ -111,15 +115,15 @@ class Query(msgspec.Struct, frozen=True):
     """What the feeds are asked about: one company, or with None all of them.
 
     That company is the scope. There is no filter of the activity log here on purpose: every screen,
-    the history and the "needs you" list read the store's log. What needs a part of the log opens
-    its own `FilteredLog`.
+    the history (a database of what was polled) and the "needs you" list (what the user should look
+    at) read the store's log. What needs a part of the log opens its own `FilteredLog`.
     """
 
     company: str | None = None
 
 
 BY_COMPANY = (FeedName.AGENTS, FeedName.PENDING, FeedName.TASKS, FeedName.AGENT_BUDGETS)
-"""Feeds that hold the records of the company in scope."""
+"""Feeds of which each record belongs to one company; log entries may belong to none."""
 SCOPED = (*BY_COMPANY, FeedName.ACTIVITY)  # feeds whose data are dropped when the scope changes
 
 
@@ -156,7 +160,7 @@ class Freshness(msgspec.Struct, frozen=True):
     took: float | None = None  # seconds the last answered poll took, all its pages together
     slow_answers: bool = False  # they take so long that the feed is polled less often than wished
     late: bool = False  # the answer takes longer than usual
-    narrowed: bool = False  # the data were filtered from the answer for all companies
+    filtered_from_all: bool = False  # one company's data, from the answer for all companies
 
     @property
     def phase(self) -> Phase:
@@ -168,7 +172,7 @@ class Freshness(msgspec.Struct, frozen=True):
     @property
     def awaited(self) -> bool:
         """Whether the first answer for the current scope is still to come."""
-        is_new = self.answered_at is None or self.narrowed
+        is_new = self.answered_at is None or self.filtered_from_all
         return is_new and self.failure is None and not self.late
 
     def age(self, monotonic: float) -> float | None:

@@ -364,7 +364,7 @@ class Store:
             self.forget_feed(feed)
             return
         kept = tuple(each for each in held if self._company_id(each) == company)
-        self.set_freshness(feed, replace(freshness, narrowed=True))
+        self.set_freshness(feed, replace(freshness, filtered_from_all=True))
         self.take(feed, replace(held.listing, records=kept))
 
     def forget_feed(self, feed: FeedName) -> None:

@@ -238,7 +238,7 @@ async def test_a_changed_task_in_a_set_is_left_out(user: User) -> None:
 
 
 async def test_an_unknown_does_not_hold_up_the_rest(platform: EmbeddedPlatform, path: Path) -> None:
-    slow = replace(QUICK, still_pending=3_600.0)
+    slow = replace(QUICK, confirm_for=3_600.0)
     async with open_services(platform, path, timing=slow) as user:
         tasks = (await user.pending())[:12]
         platform.faults.add(f"/api/tasks/{tasks[0].id}/approve:status=500")

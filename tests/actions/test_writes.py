@@ -444,7 +444,7 @@ async def test_a_refused_list_stops_a_write(user: User, status: int, sent: int) 
 
 
 async def test_a_yes_that_no_list_can_show_is_known(platform: EmbeddedPlatform, path: Path) -> None:
-    async with open_services(platform, path, timing=replace(QUICK, still_pending=3_600.0)) as user:
+    async with open_services(platform, path, timing=replace(QUICK, confirm_for=3_600.0)) as user:
         agent = platform.world.agents()[0]
         platform.world.agents = lambda company_id=None: []  # type: ignore[method-assign]
         found = await set_limit(user.services, Ref(id=agent.id), "123", shown=None)

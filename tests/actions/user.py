@@ -28,7 +28,7 @@ from agentco_tui.model import Budget, Company, Ref, Task
 from tests.platform import EmbeddedPlatform, LoggedRequest
 
 QUICK = Timing(
-    still_pending=0.02,
+    confirm_for=0.02,
     after_conflict=0.02,
     first=0.002,
     ceiling=0.01,
