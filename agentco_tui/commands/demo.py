@@ -1,7 +1,8 @@
 """`agentco-tui demo`: runs a simulated platform in a child process, and the dashboard on it.
 
 The platform is the service with companies of AI agents that the dashboard watches; the demo has one
-of its own, whose companies, agents and tasks are a `World`. The child writes a history file (what a
+of its own, embedded in this program (`EmbeddedPlatform`), whose companies, agents and tasks are a
+`World`. The child writes a history file (what a
 dashboard would have observed before), so that the dashboard can show trends and forecasts at once.
 The file is deleted at the end.
 """
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
     from agentco_tui.demo.server import EmbeddedPlatform
 
 _WORLD_OPTIONS = ("companies", "agents", "tasks", "speed")
-"""Flags that say what the simulated world is like."""
+"""Flags that say what the simulated world is like: how many companies, agents and tasks it has in
+all, and how many times faster than real time it runs."""
 _OPTIONS = ("port", "seed", *_WORLD_OPTIONS)
 """Flags that are passed on to the child process."""
 _DEFAULT_SEED = 7

@@ -3,7 +3,9 @@
 `DECLARED` has the declarations of all settings (`config/declaration.py`). Each names the tables of
 the file that the setting may be in, among them `TOP`, the part above the first table, and
 `PROFILE`, `[profiles.NAME]`, which describes one platform: a service that the dashboard can show.
-`EACH` stands for a name that the user chooses.
+`[views.NAME]` is a list with a filter of the user's, `[commands.NAME]` a command of the user's own.
+`EACH` stands for a name that the user chooses. A group of settings is a struct (`group.record`)
+with a field for each.
 """
 
 from __future__ import annotations

@@ -1,13 +1,14 @@
 """Incidents of the embedded world: what goes wrong in it, and what happens to its budgets.
 
-The embedded world is the simulated companies, agents and tasks that demos and tests show. An agent
-runs away (spends far too fast), another fails at the same thing again and again, a task stalls, a
-colleague raises a limit, and the budget period ends. The incidents begin within the first minutes
-or half hour, and come again after hours.
+The embedded world is the simulated companies, AI agents and tasks that demos and tests show. An
+agent runs away (spends far too fast), another fails at the same thing again and again, a task
+stalls, a colleague of the user raises a limit, and the budget period ends. The incidents begin
+within the first minutes or half hour, and come again after hours.
 
 `Simulation` keeps a queue of events: `_plan(at, "fails")` has `_on_fails` called at that time.
 `charge` books a cost, `review` raises or ends budget alerts, and `changed` marks a record as
-changed. `BOOK` has the texts; `fill` puts random particulars into a template.
+changed. `agent.reached` is the highest alert threshold that its spending has reached, 0 if none.
+`BOOK` has the texts; `fill` puts random particulars into a template.
 """
 
 from __future__ import annotations

@@ -97,25 +97,25 @@ class Simulation(WorldState):
         at: float,
         chance: random.Random,
         *,
-        given: stories.Particulars | None = None,
+        fixed_particulars: stories.Particulars | None = None,
         priority: str | None = None,
     ) -> DemoTask:
-        """A new task, not yet in the world. `given` replaces drawn particulars."""
+        """A new task, not yet in the world. `fixed_particulars` replace drawn ones."""
         self.numbers["task_number"] += 1
         number = self.numbers["task_number"]
-        particulars = {**draw_particulars(self.seed, number), **(given or {})}
+        particulars = {**draw_particulars(self.seed, number), **(fixed_particulars or {})}
         return DemoTask(
             id=self.new_id("tsk"),
             number=number,
             story=story,
             title=fill(story.title, particulars),
-            description=fill(story.why, particulars),
+            description=fill(story.description, particulars),
             priority=priority or stories.PRIORITIES[chance.choice(story.priorities)],
             agent=agent,
             created=at,
             updated=at,
             estimate=chance.randrange(story.cost[0], story.cost[1]) * CENT,
-            given=given,
+            fixed_particulars=fixed_particulars,
         )
 
     def charge(self, agent: DemoAgent, micros: int, at: float) -> None:

@@ -34,7 +34,10 @@ class CompanySeed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class AgentSeed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An agent of the cast; `limit` in whole dollars (None: no limit), `share` spent."""
+    """An agent of the cast; `limit` in whole dollars (None: no limit), `share` spent.
+
+    `trust` is a score out of 100 that the platform shows, and means nothing else here.
+    """
 
     name: str
     role: str
@@ -45,13 +48,16 @@ class AgentSeed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Opening(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A pending task of the fixed opening; it has waited for `waits` seconds."""
+    """A pending task of the fixed opening; it has waited for `waits` seconds.
+
+    `fixed_particulars` replace those that would be drawn.
+    """
 
     agent: str
     title: str
     waits: float
     priority: str
-    given: dict[str, int | float | str]
+    fixed_particulars: dict[str, int | float | str]
 
 
 class StoryStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -93,9 +99,9 @@ class Story(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     roles: tuple[str, ...]
     title: str
-    why: str
+    description: str
     priorities: str  # initials of urgent, high, medium and low, to draw from
-    cost: tuple[int, int]
+    cost: tuple[int, int]  # the least and the greatest estimate, in cents
     prepare: tuple[StoryStep, ...]  # what was done before the agent asked for approval
     carry_out: tuple[StoryStep, ...]  # what is done after the approval
     done: str
@@ -122,9 +128,9 @@ class _Book(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     particulars: dict[str, tuple[str, ...]]
     """Words to draw from, for each particular that is a word; drawn in this order."""
     talk: tuple[tuple[str, str], ...]  # log lines of an agent between tasks: level and template
-    runaway: tuple[str, str]  # what an agent logs that has run away, and one that only fails
-    failing: tuple[str, str]
-    given: Story
+    runaway: tuple[str, str]  # what an agent logs that spends far too fast: level and template
+    failing: tuple[str, str]  # the same of one whose tool calls fail again and again
+    created: Story
     """The story of a task that was created over the REST API, of which only the title is known."""
     stories: tuple[Story, ...]
 

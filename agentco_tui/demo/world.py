@@ -194,8 +194,10 @@ class World:
             )
             assert agent is not None
             chance = stream(state.seed, "created", state.numbers["tsk"])
-            given = {"title": title.strip().replace("{", "(").replace("}", ")")}
-            task = state.draft(agent, BOOK.given, state.now, chance, given=given, priority=priority)
+            fixed = {"title": title.strip().replace("{", "(").replace("}", ")")}
+            task = state.draft(
+                agent, BOOK.created, state.now, chance, fixed_particulars=fixed, priority=priority
+            )
             task.title = title.strip()
             state.add_task(task)
             state.ask(task, state.now)

@@ -159,7 +159,7 @@ def _build_tasks(state: Simulation, count: int, chance: random.Random) -> None:
             story,
             planned.created,
             chance,
-            given=opening.given if opening else None,
+            fixed_particulars=opening.fixed_particulars if opening else None,
             priority=opening.priority if opening else None,
         )
         task.cost = task.estimate // 3

@@ -129,7 +129,7 @@ class DemoTask(msgspec.Struct, eq=False):
     decided_by: str | None = None
     finished: float | None = None
     progress: int = 0  # how many steps of `story.carry_out` are done
-    given: Particulars | None = None  # particulars that replace drawn ones
+    fixed_particulars: Particulars | None = None  # particulars that replace drawn ones
     version: int = 0
 
     @property
@@ -194,8 +194,8 @@ class WorldState:
         """Counters: for ids by their prefix, for log entries, and for tasks."""
 
     def particulars(self, task: DemoTask) -> Particulars:
-        """The particulars of a task: drawn from its number, or given."""
-        return {**draw_particulars(self.seed, task.number), **(task.given or {})}
+        """The particulars of a task: drawn from its number, or fixed."""
+        return {**draw_particulars(self.seed, task.number), **(task.fixed_particulars or {})}
 
     def new_id(self, prefix: str) -> str:
         """The next id with this prefix; it looks random, and never repeats."""

@@ -65,7 +65,7 @@ class QueueSample(msgspec.Struct, frozen=True, gc=False):
 
     at: float
     waiting: int
-    oldest: float | None  # since when the oldest waits
+    oldest_since: float | None  # since when the task waits that has waited longest
 
 
 class AgentSample(msgspec.Struct, frozen=True, gc=False):

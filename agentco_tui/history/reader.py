@@ -1,12 +1,13 @@
 """Reads of the history: figures over time, what happened, and when the platform was not seen.
 
-The history is a database of what was polled from the platform, the remote service that is watched
-(`migrations.py` describes the tables). Figures and counts are stored in buckets of a minute, ten
-minutes and an hour; minutes are kept for the shortest time. A `Track` is a figure over time, with
-the spans in which it was seen. A subject is the owner of a figure: the id of a company or an agent,
-"" for the whole. A feed is one list that is polled; the scope is the company that it was asked
-about. The queue is the list of tasks that wait for approval, and a life what is known of one task.
-Times are seconds since 1970.
+The history is a database of what was polled from the platform, the remote service with companies of
+AI agents that is watched. `migrations.py` describes the tables: a tally, for instance, is one kind
+of log entry of one agent, and `counted` says how many there were. Figures and counts are stored in
+buckets of a minute, ten minutes and an hour; minutes are kept for the shortest time. A `Track` is a
+figure over time, with the spans in which it was seen. A subject is the owner of a figure: the id of
+a company or an agent, "" for the whole; its sums are in a unit, a currency or tokens. A feed is one
+list that is polled; the scope is the company that it was asked about. The queue is the list of
+tasks that wait for approval, and a life what is known of one task. Times are seconds since 1970.
 """
 
 from __future__ import annotations
@@ -195,7 +196,8 @@ class Reader:
 
     def departed_by_unknown(self, since: float, company: str | None) -> list[str]:
         """The ids of tasks that left the queue since then, of which it is not known who decided, or
-        what, and whose records were not read yet.
+        what, and whose own records (all that the platform says of each) were not read yet. A task
+        last seen as `queued` may still wait: some platforms call it so.
         """
         rows = self._rows(
             """SELECT id FROM life WHERE platform = :platform AND changed >= :since

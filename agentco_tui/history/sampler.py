@@ -320,7 +320,7 @@ class Sampler:
             return
         for company in self._companies_due(scope, is_owner_known=is_owner_known):
             sample = self._queue_sample(company, at)
-            counts = (sample.waiting, sample.oldest)
+            counts = (sample.waiting, sample.oldest_since)
             if self._queue_counts.get(company) != counts:
                 self._queue_counts[company] = counts
                 observed.samples.append((FeedName.PENDING, company, "", sample))

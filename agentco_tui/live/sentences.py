@@ -1,9 +1,12 @@
 """Turns entries of the activity log into sentences, with the names that are known by now.
 
-The activity log is the record of what the agents did, as the platform (the remote service) sends
-it. An entry has an actor, a verb and an object, or a text of the platform's. Screens show who did
-it (`actor_words`) and what was done (`action_words`) in two columns. An id is shown only where no
-name is known. `fold_repeats` joins entries that repeat into one line.
+The activity log is the record of what the AI agents did, as the platform (the remote service) sends
+it. An entry has an actor, a verb and an object, or a text of the platform's; its `agent` is the one
+that it is about, and did it if no other `actor` is named. Screens show who did it (`actor_words`)
+and what was done (`action_words`) in two columns. An id is shown only where no name is known.
+`Names.of_entry` takes a name that the entry carries, or looks it up by id with `known_name`.
+`fold_repeats` joins entries that repeat into one line. A gap is an entry of our own where entries
+are missing. `entry.at` is a `Moment`, whose `at` is in seconds.
 """
 
 from __future__ import annotations

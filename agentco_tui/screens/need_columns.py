@@ -4,7 +4,8 @@ A need is one thing that requires the operator: a task to approve, a budget that
 that failed; its level says how urgent it is. It may stand for several tasks that are alike. Needs
 come from what was polled from the platform, a remote service with companies of AI agents.
 `NeedWords` is a need in words: why it is listed, what it is about, and what follows if it is
-ignored. A snoozed need, which was put off for a while, is dim.
+ignored. A snoozed need, which was put off for a while, is dim. `SafeText` is text without control
+characters; `mark_safe` declares our own words to be such.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.tones import Cell, Tone
 
 FIGURE_PARTS: Final = re.compile(" of | in | its ")
-"""What separates the parts of a need's figure, such as "119 % of $100.00" or "×14 in 52 m"; where
-it is narrow the first part is shown."""
+"""What separates the parts of a need's figure, such as "119 % of $100.00", "×14 in 52 m" or
+"12× its most calls"; where it is narrow the first part is shown."""
 
 
 def need_columns(context: CellContext, words: Callable[[Need], NeedWords]) -> list[Column[Need]]:
@@ -78,7 +79,8 @@ def need_columns(context: CellContext, words: Callable[[Need], NeedWords]) -> li
         return companies.pop()
 
     # (20, 10): the wanted and the least width in cells.
-    # priority: the highest is hidden first, 0 never.
+    # priority: the highest is hidden first, 0 never. uses_clock: it changes as time passes.
+    # sort_key=None: the list can't be sorted by it. aliases: its other names in filters.
     # fmt: off
     return [
         cells.level_column(level),

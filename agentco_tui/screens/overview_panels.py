@@ -210,7 +210,7 @@ def at_work(agent: Agent | None, workspace: Workspace) -> SafeText:
     return joined(words, ", ")
 
 
-def day_of(budget: Budget, now: float) -> SafeText:
+def period_and_day(budget: Budget, now: float) -> SafeText:
     """Return a budget's period and its day: "monthly, day 9 of 30"; the day only if known."""
     period = budget.period or mark_safe("")
     passed = insight.period_passed(budget, now)

@@ -2,8 +2,9 @@
 
 Each is a title above a text pane, and fills itself from the records that were read. The functions
 in `overview_panels` make the lines. A feed is one list of records that is polled from the platform,
-the remote service that is watched. Noisy is a log in which what goes wrong is lost among other
-entries.
+the remote service that is watched; the workspace is what is known of it, and its scope the company
+that the user has limited everything to, if any. Noisy is a log in which what goes wrong is lost
+among other entries. `mark_safe` declares our own words free of control characters.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ from agentco_tui.model import format as fmt
 from agentco_tui.screens.dashboard_context import DashboardContext
 from agentco_tui.screens.header_footer import without_lines
 from agentco_tui.screens.overview_panels import (
-    day_of,
     is_noisy,
     latest_items,
     money_items,
     money_of,
+    period_and_day,
 )
 from agentco_tui.text import mark_safe, signs
 from agentco_tui.widgets.status_line import StatusLine
@@ -72,7 +73,7 @@ class SpendPanel(OverviewPanel):
         lines = money_items(budgets, self._dashboard, width)
         self.pane.show(lines or [self._placeholder(FeedName.BUDGET, "no budgets")])
         period = next((b for b in budgets if b.period or b.resets), None)
-        words = mark_safe("") if period is None else day_of(period, self._clock.now())
+        words = mark_safe("") if period is None else period_and_day(period, self._clock.now())
         self.title_line.show([Cell(mark_safe(" SPEND "), Tone.STRONG), Cell(words)])
 
 

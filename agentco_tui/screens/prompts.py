@@ -3,9 +3,11 @@
 The `Prompt` is an input line in place of the footer. It calls the object that opened it, its
 `handler`: `text_changed` after each key, `text_entered` with enter, `cancelled` with escape,
 `move_choice` for up and down. A `Target` is something to go to or run that has a name: a record, a
-screen, a command, a theme, a profile (another platform, with its key). `frame` is the dashboard's
-main screen and `frame.view` the list that it shows; a view may also be a list that the settings
-define, with a filter of its own (`shown_as`).
+screen, a command, a theme, a profile (another platform, that is, remote service, with its API key).
+`frame` is the dashboard's main screen, `frame.view` the list that it shows, and `frame.lines` its
+header, tabs and footer, with the commands that would be refused now (`denied`). A view may also be
+a list that the settings define, with a filter of its own (`shown_as`). `mark_safe` declares our own
+words free of control characters.
 """
 
 from __future__ import annotations
@@ -160,7 +162,7 @@ class GoToWords:
             await self._find(text, asked=True)
         found = self._found
         target = found.targets[self._chosen] if self._chosen >= 0 else found.unambiguous
-        target = target or targets.unread_status(text, self._workspace.store)
+        target = target or targets.status_not_read_yet(text, self._workspace.store)
         if target is not None:
             frame.close_prompt()
             others = [
@@ -194,8 +196,9 @@ class GoToWords:
             case "profile":
                 frame.dialogs.switch_profile(target.id.partition(" ")[2])
             case kind if target.id:
+                # With the detail of the record open.
                 await frame.go(Destination(SCREEN_OF_KIND[kind], target.id, is_open=True))
-            case _:  # the company "all"
+            case _:  # the company "all": no longer limited to one
                 await frame.go(Destination("companies", scope=None))
 
     def cancelled(self) -> None:

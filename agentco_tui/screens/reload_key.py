@@ -1,10 +1,12 @@
 """Reads the API key again when the platform refuses it, and reports the result on the screen.
 
-The platform is the remote service that is watched. A feed is one list of records that is polled
-from it; its `Pace` is how often, and its `freshness.failure` why the last poll failed.
-`KeyRenewal` (`workspace.key_renewal`) does the reading; `settings.key_location` says where the key
-is: a file, a keyring, a command, or an environment variable, which cannot change.
-`permissions.missing` are the kinds of write that the platform refused to the key in use.
+The platform is the remote service that is watched, and the workspace what is known of it in memory,
+with its settings and its key. A feed is one list of records that is polled from it; its `Pace` is
+how often, and its `freshness.failure` why the last poll failed. `KeyRenewal`
+(`workspace.key_renewal`) does the reading; `settings.key_location` says where the key is: a file, a
+keyring, a command, or an environment variable, which cannot change. `WrongError` says why there is
+no usable key. `permissions.missing` are the kinds of write that the platform refused to the key in
+use.
 """
 
 from __future__ import annotations

@@ -98,9 +98,9 @@ class ReplayLines(FrameLines):
             before = int(passed * (width - 1))
         after = width - 1 - before
         return [
-            Cell(mark_safe(signs.bar_empty * before), Tone.ACCENT),
+            Cell(mark_safe(signs.horizontal * before), Tone.ACCENT),
             Cell(mark_safe(signs.vertical), Tone.STRONG),
-            Cell(mark_safe(signs.bar_empty * after), Tone.DIM),
+            Cell(mark_safe(signs.horizontal * after), Tone.DIM),
         ]
 
 

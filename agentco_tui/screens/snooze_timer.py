@@ -2,7 +2,8 @@
 
 A need is one thing that requires the operator, who can snooze it: it is then listed last until the
 chosen time. `dashboard.needs_refresh` computes the list again. The platform is the remote service
-that is watched; its clock counts, as its answers show it.
+that is watched, and the workspace what is known of it in memory; the platform's clock counts, as
+its answers show it.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ AHEAD: Final = 2.0
 
 
 class SnoozeTimer:
-    """Checked once a second by the frame.
+    """Checked once a second by the frame, the dashboard's main screen.
 
     The end of a snooze is a time of the platform's clock, which is set and corrected while a timer
     runs. So only the last check before the end sets a timer.

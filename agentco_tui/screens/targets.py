@@ -212,8 +212,8 @@ def search(
     return SearchResult(words, found, equally_good, total)
 
 
-def unread_status(words: str, store: Store) -> Target | None:
-    """Return the target of `tasks WORD` while it is not known which statuses there are."""
+def status_not_read_yet(words: str, store: Store) -> Target | None:
+    """Return the target of `tasks WORD` until all tasks were read, so that any status may exist."""
     screen, _, status = words.strip().casefold().partition(" ")
     is_read = store.freshness[FeedName.TASKS].answered_at is not None
     if screen != "tasks" or not status or (is_read and store.tasks.listing.whole):

@@ -2,9 +2,9 @@
 
 The platform is the remote service that the program shows. AI agents write the texts that it sends,
 so each is hostile until it has passed `clean_line` (one line) or `clean_block` (several lines).
-These return `SafeText`, the only type of text that records and widgets accept, so that the type
-checker finds a text that was not cleaned. `mark_safe` makes SafeText of the program's own words,
-and `joined` of several pieces of SafeText.
+These return `SafeText`, the only type of text that records (the structs that answers are read into)
+and widgets accept, so that the type checker finds a text that was not cleaned. `mark_safe` makes
+SafeText of the program's own words, and `joined` of several pieces of SafeText.
 
 How characters are shown:
 
@@ -348,6 +348,7 @@ def mark_safe(text: str) -> SafeText:
     Nothing is cleaned: an assertion fails for text that is not safe. In ASCII mode the text is
     converted to ASCII.
     """
+    # Most are of the program's own characters, which is checked faster.
     assert OWN_CHARACTERS.issuperset(text) or not _HOSTILE.search(text.replace("\n", "")), (
         f"{text!a} is unsafe"
     )

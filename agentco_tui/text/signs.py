@@ -49,7 +49,7 @@ class Signs:
     bar_full: Final = _sign("█", "#")
     bar_parts: Final = _sign("▏▎▍▌▋▊▉", "")
     """One eighth to seven eighths of a cell; empty where the terminal has no such signs."""
-    bar_empty: Final = _sign("─", "-")
+    horizontal: Final = _sign("─", "-")
     bar_over: Final = _sign("▶", ">")  # the end of a bar of more than 100 %
     up: Final = _sign("↑", "^")
     down: Final = _sign("↓", "v")

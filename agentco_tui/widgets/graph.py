@@ -116,7 +116,7 @@ class Graph(msgspec.Struct, frozen=True, kw_only=True):
         forecast_rows = self._forecast_rows(past, highest, plot_width - past_width)
         lines: list[tuple[Cell, ...]] = []
         for row in reversed(range(self.height)):
-            empty = signs.bar_empty if row == limit_row else " "
+            empty = signs.horizontal if row == limit_row else " "
             label = fit(labels.get(row, mark_safe("")), margin, "right")
             past_characters = [
                 _character(level - row * levels_of_row, empty, is_lowest_row=row == 0)

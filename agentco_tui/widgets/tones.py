@@ -202,7 +202,7 @@ def share_bar(
     filled = signs.bar_full * full
     if part:
         filled += signs.bar_parts[part - 1]
-    empty = signs.bar_empty if track else " "
+    empty = signs.horizontal if track else " "
     end = signs.bar_over if share > 1 else " "
     characters = [*filled, *empty * (room - len(filled)), end]
     if passed is not None:

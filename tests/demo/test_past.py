@@ -68,7 +68,7 @@ async def test_the_history_of_a_demo_ends_in_what_it_begins_with(
         assert all(at - state.period_start <= 7_200 for at in falls)
     assert {life.state for life in lives} >= {TaskState.DONE, TaskState.FAILED, TaskState.REJECTED}
     assert queue.samples[-1].waiting == len(state.pending)
-    assert queue.samples[-1].oldest == min(task.created for task in state.pending.values())
+    assert queue.samples[-1].oldest_since == min(task.created for task in state.pending.values())
     ((since, until),) = logged
     assert len(entries) > (until - since) / 3_600 - 2 > 4.5 * 24
 

@@ -85,7 +85,7 @@ def test_a_graph_has_its_width_and_leaves_gaps_empty(
         assert total_width(line) == total_width(lines[0]) <= MAX_PLOT_WIDTH + 18
     if lines and all(figure is None for figure in figures):
         rows = ["".join(cell.text for cell in line[1:]) for line in lines[:-1]]
-        assert set("".join(rows)) <= {" ", signs.bar_empty}
+        assert set("".join(rows)) <= {" ", signs.horizontal}
 
 
 def test_a_graph_has_a_scale_a_limit_a_range_and_an_axis(is_ascii: bool) -> None:
@@ -93,7 +93,7 @@ def test_a_graph_has_a_scale_a_limit_a_range_and_an_axis(is_ascii: bool) -> None
     assert " ".join(lines[-1].split()) == f"1 Sep {signs.up} now 1 Oct"
     assert lines[-2].startswith(f"         0 {signs.vertical}")
     limit = next(line for line in lines if "limit $180" in line)
-    assert signs.bar_empty * 20 in limit
+    assert signs.horizontal * 20 in limit
     assert limit.endswith(signs.spread)
     assert sum(signs.spread in line for line in lines) >= 3
     assert all(line.isascii() == is_ascii for line in lines[:-1])
@@ -103,7 +103,7 @@ def test_a_graph_has_a_scale_a_limit_a_range_and_an_axis(is_ascii: bool) -> None
 def test_what_is_above_the_limit_hides_its_line_and_a_far_limit_does_not_flatten_the_rest() -> None:
     lines = drawn(plot(limit=40.0, forecast=None))
     limit = next(at for at, line in enumerate(lines) if "limit $40" in line)
-    assert signs.bar_empty in lines[limit]
+    assert signs.horizontal in lines[limit]
     assert "█" in lines[limit - 1]
     lines = drawn(plot(limit=99_000.0, forecast=None))
     assert not any("limit" in line for line in lines)

@@ -5,7 +5,12 @@ alerts and waiting tasks, a section each. The facts come from the history, a dat
 earlier polls are recorded; without it, from the activity log as far as it is in memory; what was
 sent from here comes from the journal, the file of all writes. Each line opens the record that it is
 about. `+` and `-` choose how far back the page reaches; `idle_tracker.shift_since` is where it
-begins.
+begins: at the user's last absence, else eight hours ago, as long as a shift. The hand-over is a
+report for the user of the next shift.
+
+The frame is the dashboard's main screen, `frame.dashboard` what all its screens share, and the
+workspace what is known of one platform, whose address is the `origin`. A company is one on the
+platform, with AI agents. `DetailPane` is a pane of text whose lines lead somewhere.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ CHOSEN_PRIORITY = 0.5
 class Column(FilterColumn, Generic[R], frozen=True):
     """A column. `FilterColumn` adds what the filter reads of it.
 
-    That is `filter_value` (returns the value to compare), `kind` (text, number, age or share),
+    That is `filter_value` (returns the value to compare), `kind` (text, number, age or percentage),
     `rank` (returns the rank of words such as "high") and `aliases` (other names of the column).
     """
 
@@ -47,7 +47,7 @@ class Column(FilterColumn, Generic[R], frozen=True):
     min_width: int = 4
     """The width to which it may shrink. A column that grows shrinks before others are hidden."""
     grow: int = 0
-    """Its share of the room that is left over."""
+    """How much it gets of the room that is left over, in proportion to other columns."""
     priority: int = 0
     """0 is never hidden; of the others the highest is hidden first when there is too little room.
     """
@@ -57,7 +57,7 @@ class Column(FilterColumn, Generic[R], frozen=True):
     both directions."""
     sort_reader: Callable[[], Callable[[R], Any]] | None = None
     """Returns a replacement for `sort_key` for one sort of the whole table. It may cache what many
-    records share."""
+    records weight."""
     uses_clock: bool = False
     """Whether the cell depends on the time, so that `update_clock_cells` computes it again."""
     changes_at: Callable[[R], float] | None = None
@@ -100,7 +100,7 @@ def arrange(
     4. All shrink towards `min_width`, the one with most to give first.
     5. What is beyond the edge is cut off.
 
-    Room that is left over goes to the columns that grow, by their shares.
+    Room that is left over goes to the columns that grow, in proportion to `grow`.
     """
     hidden = {index for index in unknown if columns[index].hidden_while_empty}
     kept = [index for index in chosen or default_columns(columns) if index not in hidden]
@@ -129,8 +129,8 @@ def arrange(
             if not any(slack):
                 break
             widths[slack.index(max(slack))] -= 1
-    shares = [columns[index].grow for index in kept]
-    widths = _with_spare_room(widths, shares, room - _total_width(widths))
+    weights = [columns[index].grow for index in kept]
+    widths = _with_spare_room(widths, weights, room - _total_width(widths))
     placed: list[Placed[R]] = []
     x = 0
     for index, width in zip(kept, widths, strict=True):
@@ -141,13 +141,13 @@ def arrange(
     return tuple(placed)
 
 
-def _with_spare_room(widths: list[int], shares: list[int], spare: int) -> list[int]:
-    """Return the widths with spare room added by shares; a remainder goes to the leftmost."""
-    all_shares = sum(shares)
-    if spare <= 0 or not all_shares:
+def _with_spare_room(widths: list[int], weights: list[int], spare: int) -> list[int]:
+    """Return the widths with spare room added by weight; a remainder goes to the leftmost."""
+    all_weights = sum(weights)
+    if spare <= 0 or not all_weights:
         return widths
-    added = [spare * share // all_shares for share in shares]
-    growing = [index for index, share in enumerate(shares) if share]
+    added = [spare * weight // all_weights for weight in weights]
+    growing = [index for index, weight in enumerate(weights) if weight]
     remainder = spare - sum(added)
     for index in growing[:remainder]:
         added[index] += 1
