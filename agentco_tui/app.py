@@ -1,11 +1,12 @@
 """The dashboard as a Textual app: starts what runs beside the screen, and handles Textual's events.
 
 The screen itself is `MainScreen` (the frame: header, tabs, the list of the tab, footer). `KeyApp`
-notes each key press and ends the app. The app runs the workspace (what is known in memory
-of one platform, the service that is watched: polling, history, renewal of the API key) in a worker,
+notes each key press and ends the app. The app runs the workspace (what is known in memory of one
+platform, the service that is watched: polling, history, renewal of the API key) in a worker,
 follows the settings file and the speed of the terminal, shows notices, and leaves. A `Switch` ends
 the app and has another one started for another profile, which is the user's name for a platform
 with its key and settings. `Remembered` is how the profile's dashboard was left the last time.
+`SafeText` is text without control characters; `mark_safe` declares our own words to be such.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""All that changes the platform: approve, create, clone, set a limit."""
+"""All that changes the platform, the remote service: approve, create, clone, set a limit."""

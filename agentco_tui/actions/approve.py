@@ -1,12 +1,13 @@
 """Approves one task: the comparison before it is sent, and the conclusions after.
 
 `Approval` is the `Write` for approvals: `write_flow` calls `prepare`, `send`, `read_effect` and
-`conclude`. The platform (the remote service that runs the agents) is read through
+`conclude`. The platform (the remote service that runs the AI agents) is read through
 `services.reader`, never through the store, which may be older. Every conclusion rests on reads that
 began after the answer came or was given up on, and claims no more than they show. An `Attempt` is
 the journal's note of what is about to be sent; a `Check` is the result of one read; an `Outcome` is
 what became of the approval, as data. `says_it_waits` asks a record alone; `waits_for_person` also
-trusts the pending list where the record has no clear status.
+trusts the pending list where the record has no clear status. `SafeText` is text without control
+characters; `mark_safe` declares our own words to be such.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Keeps the approvals made from this machine and their outcomes: one `Decision` per task.
 
-Agents on the platform (the remote service) ask the user to approve their tasks. The list below is
-that of pending tasks, as it is polled into the store. Lines, details, the Overview, the footer and
-the question about a second attempt all show these decisions, so that they agree.
+AI agents on the platform (the remote service) ask the user to approve their tasks. The list below
+is that of pending tasks, as it is polled into the store. Lines, details, the Overview, the footer
+and the question about a second attempt all show these decisions, so that they agree.
 `Decisions.subscribe` reports each change. Decisions of other dashboards on this machine come from
 the journal, the file in which each attempt is noted before it is sent. `UndoWindow` is the time in
-which the user can take a yes back.
+which the user can take a yes back. `SafeText` is text without control characters.
 """
 
 from __future__ import annotations

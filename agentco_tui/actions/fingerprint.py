@@ -1,11 +1,12 @@
 """Compares a task as the user saw it with the task as it is now, field by field.
 
 A user approves exactly what was on the screen. Before an approval is sent, the task is read again,
-and `differences` must return nothing. The platform is the remote service that has the tasks; "our"
-fields are those of `Task` that the program knows. `Task.content` is a digest of all that the
-platform sent of the task, without volatile fields such as counters; `Task.extra` has the fields
-that the program does not know, as JSON. The differences are also what the user is shown if the task
-has changed.
+and `differences` must return nothing. The platform is the remote service that has the AI agents and
+their tasks; "our" fields are those of `Task` that the program knows. `Task.content` is a digest of
+all that the platform sent of the task, without volatile fields such as counters; `Task.extra` has
+the fields that the program does not know, as JSON. The differences are also what the user is shown
+if the task has changed. `SafeText` is text without control characters; `mark_safe` declares our own
+words to be such.
 """
 
 from __future__ import annotations

@@ -2,8 +2,10 @@
 
 A `Section` is a heading with notes and events (`ChangeEvent`); its `none` is what is written if it
 has no events. The journal notes what this machine sent to change the platform, the remote service
-(`Attempt`), and its outcome (`Settled`); `Earlier` is both of one attempt. The platform's texts are
-written as Markdown code, so that they stay mere text, whichever program renders it.
+with AI agents (`Attempt`), and its outcome (`Settled`); `Earlier` is both of one attempt. The
+platform's texts are written as Markdown code, so that they stay mere text, whichever program
+renders it. `SafeText` is text without control characters; `mark_safe` declares our own words to be
+such.
 """
 
 from __future__ import annotations

@@ -4,10 +4,11 @@ What is sent are requests that change the platform, the remote service; an origi
 configured, a verb what the request does ("approve"). One file for all dashboards of a user on a
 machine, of JSON lines in plain ASCII: an `Attempt` is written before its request is sent, its
 outcome (`Settled`) when that is known. The journal also keeps two dashboards from sending the same
-thing: under its lock, an attempt is written only if no other at the same subject (the task, agent
-or company acted on) is open, and no line about that subject came after the read that the decision
-is based on. What this process has in flight is also kept in memory. If another program changed the
-file, nothing is sent: before each attempt all of the file is compared with what was read.
+thing: under its lock, an attempt is written only if no other at the same subject (the task, AI
+agent or company acted on) is open, and no line about that subject came after the read that the
+decision is based on. What this process has in flight is also kept in memory. If another program
+changed the file, nothing is sent: before each attempt all of the file is compared with what was
+read. `SafeText` is text without control characters.
 """
 
 from __future__ import annotations

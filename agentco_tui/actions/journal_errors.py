@@ -1,7 +1,8 @@
 """The errors of the journal, with sentences for the user.
 
 The journal is the file in which each write (a request that changes the remote service) is noted
-before it is sent; while it can't be used, nothing is sent.
+before it is sent; while it can't be used, nothing is sent. `SafeText` is text without control
+characters; `mark_safe` declares our own words to be such.
 """
 
 from __future__ import annotations

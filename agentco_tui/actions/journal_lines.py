@@ -1,8 +1,8 @@
 """The lines of the journal: attempts and their outcomes, as JSON in plain ASCII.
 
 The journal is the file in which each write is noted before it is sent; a write is one request that
-changes the platform, the remote service. Lines of older versions lack some of the fields, and lines
-of newer ones have others: both are read.
+changes the platform, the remote service that runs AI agents. Lines of older versions lack some of
+the fields, and lines of newer ones have others: both are read.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Monthly spending limits of agents as text: checked when typed, written as they are shown."""
+"""Monthly spending limits of AI agents as text: checked when typed, written as they are shown.
+
+`SafeText` is text without control characters; `mark_safe` declares our own words to be such.
+"""
 
 from __future__ import annotations
 

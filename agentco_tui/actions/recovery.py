@@ -1,9 +1,9 @@
 """Finds out the outcomes of attempts that an earlier run of the program left open in the journal.
 
-A write is a request that changes the platform, the remote service; an attempt is the journal's note
-of a write that was about to be sent. Nothing is sent here: the right kind of `Write` (`Approval`,
-`LimitChange`, …) reads the platform until it is known whether the write was applied. `subject` is
-the id acted on.
+A write is a request that changes the platform, the remote service that runs AI agents; an attempt
+is the journal's note of a write that was about to be sent. Nothing is sent here: the right kind of
+`Write` (`Approval`, `LimitChange`, …) reads the platform until it is known whether the write was
+applied. `subject` is the id acted on.
 """
 
 from __future__ import annotations

@@ -2,9 +2,10 @@
 
 `Services` is made once for a dashboard or a command, and given to each write (`write_flow.Write`),
 that is, to each request that changes the platform, the remote service. `Poller` reads the
-platform's lists into the store, what is known of it in memory. A task is what an agent wants to do;
-it waits for a decision, the user's yes or no. A set is several tasks approved with one yes. The
+platform's lists into the store, what is known of it in memory. A task is what an AI agent wants to
+do; it waits for a decision, the user's yes or no. A set is several tasks approved with one yes. The
 journal is a file in which each attempt is noted before it is sent; an `Attempt` is such a note.
+`SafeText` is text without control characters; `mark_safe` declares our own words to be such.
 """
 
 from __future__ import annotations

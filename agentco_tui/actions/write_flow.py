@@ -1,16 +1,18 @@
 """The one flow of every write: read, compare, write ahead, send once, reconcile.
 
-A write is one request that changes the platform (the remote service): an approval, a new task or
-company, a new limit. The store is what is known of the platform in memory, kept fresh by polling. A
-write is in the journal, on disk, before it is sent; it is sent at most once, and only while the
-read before it is fresh (`read_age.py`) and the store knows nothing newer. Both are checked when the
-bytes leave, on a connection that is ready; if one does not hold, it is read and compared again. If
-the answer leaves open what happened, reads go on until one settles it, and the `Outcome` claims no
-more than what was read. What differs between the writes is in the subclasses of `Write`.
+A write is one request that changes the platform (the remote service that runs AI agents): an
+approval, a new task or company, a new limit. The store is what is known of the platform in memory,
+kept fresh by polling. A write is in the journal, on disk, before it is sent; it is sent at most
+once, and only while the read before it is fresh (`read_age.py`) and the store knows nothing newer.
+Both are checked when the bytes leave, on a connection that is ready; if one does not hold, it is
+read and compared again. If the answer leaves open what happened, reads go on until one settles it,
+and the `Outcome` claims no more than what was read. What differs between the writes is in the
+subclasses of `Write`.
 
 An `Attempt` is the journal's entry before a write is sent, `Settled` the one about its outcome; a
 `Receipt` is a decoded 2xx answer; a `Check` is what one read shows, and its `Observation` says
-whether that is the write's effect.
+whether that is the write's effect. `SafeText` is text without control characters; `mark_safe`
+declares our own words to be such.
 """
 
 from __future__ import annotations

@@ -8,9 +8,9 @@ path.
 
 The known words are collected from the tables by which answers are read: each *kind* of record
 (`mappable_kinds`, and `STEPS` for the steps of a task's trace) has a table of `Field`s, with the
-names under which platforms (the remote services) send them. A *slot* is our own name of a field; a
-second word is a period ("limit month"). Names are compared *folded*: `fold("created_At") ==
-"createdat"`.
+names under which platforms (the remote services that run AI agents) send them. A *slot* is our own
+name of a field; a second word is a period ("limit month"). Names are compared *folded*:
+`fold("created_At") == "createdat"`.
 """
 
 from __future__ import annotations

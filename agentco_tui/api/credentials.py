@@ -1,4 +1,5 @@
-"""The address of the platform (the remote service) and the API key, checked before use.
+"""The address of the platform (the remote service that runs AI agents) and the API key, checked
+before use.
 
 `BaseUrl` and `ApiKey` come from text that a user typed or stored. Each refuses unusable text with a
 sentence that says what to change; no sentence repeats the key. Answers of the platform and log

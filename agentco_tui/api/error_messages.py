@@ -1,9 +1,9 @@
 """Turns an answer that is no success, or cannot be used, into an ApiError with a sentence.
 
-All sentences are our own; the words of the platform (the remote service) follow them, cleaned by
-`text` (`SafeText` has no control characters). A reason phrase, a header or the text of an exception
-is never shown, because the other side chose it. The host of a redirect is the one exception, and is
-cleaned.
+All sentences are our own; the words of the platform (the remote service that runs AI agents) follow
+them, cleaned by `text` (`SafeText` has no control characters). A reason phrase, a header or the
+text of an exception is never shown, because the other side chose it. The host of a redirect is the
+one exception, and is cleaned.
 
 A template may doubt the configured address. The part in brackets is shown until the address has
 answered a request, and then disappears: "no connection[: check base_url]". With a bar, the part

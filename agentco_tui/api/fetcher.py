@@ -1,6 +1,6 @@
 """Fetches records and lists, and caches the last answer to each list.
 
-A `Kind` describes one kind of record (tasks, agents, …): the names of its fields in answers, and
+A `Kind` describes one kind of record (tasks, AI agents, …): the names of its fields in answers, and
 how a record is built. A `Listing` has the records of all pages of a list. A row is one object of a
 list in an answer; a record is made of it. A list that has not changed is the very same object as
 before, and of a list that has changed only the new rows are decoded. Long bodies are decoded in the

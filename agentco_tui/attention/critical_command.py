@@ -1,8 +1,10 @@
 """Runs the user's `on_critical` command for critical events, and logs each run.
 
-A critical event is a need (an item of the "needs you" list) that has become critical. The command
-is a setting, for instance a script that pages someone. It gets the event in environment variables,
-such as AGENTCO_NEED_TEXT. The log is `on_critical.log` in the state folder.
+A critical event is a need (an item of the "needs you" list, what the user should look at) that has
+become critical. The command is a setting, for instance a script that pages someone. It gets the
+event in environment variables, such as AGENTCO_NEED_TEXT. The log is `on_critical.log` in the state
+folder. `SafeText` is text without control characters; `mark_safe` declares our own words to be
+such.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Computes what approving tasks does to the budgets of their agents and companies.
 
-On the platform (the remote service), agents ask the user to approve their tasks, each of which has
-a cost or an estimate; the agent and its company have a budget each. The question before an approval
-shows each `BudgetImpact`. A precedent is the outcome and the cost of earlier tasks that are alike;
-it gives the cost of a task that has no estimate. Costs are added up only if nothing says that they
-are in different units or currencies.
+On the platform (the remote service), AI agents ask the user to approve their tasks, each of which
+has a cost or an estimate; the agent and its company have a budget each. The question before an
+approval shows each `BudgetImpact`. A precedent is the outcome and the cost of earlier tasks that
+are alike; it gives the cost of a task that has no estimate. Costs are added up only if nothing says
+that they are in different units or currencies.
 """
 
 from __future__ import annotations

@@ -1,11 +1,13 @@
 """Describes a need in words: what is wrong, a figure, what follows if it is ignored, and its rank.
 
-A `Need` is one item of the "needs you" list; its record (of the platform, the remote service) is a
-task, a budget, an alert, an agent or an entry of the log. `words_of` returns the parts of a line,
-`sentence_of` all of it. The Overview, `status`, `--plain`, notifications and hand-overs use these
-words, so they say the same. `Names` looks up names for ids, `ForecastService` has the forecasts for
-budgets. A subject is an agent, a company, or the whole: all companies together. `RankReason` says
-why a need is ranked as it is, for instance `STOPS`: tasks are blocked by it.
+A `Need` is one item of the "needs you" list (what the user should look at); its record (of the
+platform, the remote service) is a task, a budget, an alert, an AI agent or an entry of the log.
+`words_of` returns the parts of a line, `sentence_of` all of it. The Overview, `status`, `--plain`,
+notifications and hand-overs use these words, so they say the same. `Names` looks up names for ids,
+`ForecastService` has the forecasts for budgets. A subject is an agent, a company, or the whole: all
+companies together. `RankReason` says why a need is ranked as it is, for instance `STOPS`: tasks are
+blocked by it. `SafeText` is text without control characters; `mark_safe` declares our own words to
+be such.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """Keeps the list of everything that requires the user up to date, the worst first.
 
 A `Need` is one item of the "needs you" list. Needs are about single tasks that wait for approval,
-which follow from the `QueueTracker`'s queue, or about a topic: an agent, a company, the whole (all
-companies together), or a repeated failure in the activity log. A task is stuck if it was approved
-and nothing happens to it. The company in scope is the only one whose records are shown. The store
-is the snapshot of the platform, the remote service; a feed is one list of it that is polled.
-`ForecastService` has the forecasts and alarms for budgets and the findings from the log; `Snoozes`
-are the needs that the user has put off. The dashboard, `status`, `--plain`, `watch` and `metrics`
-all use this model, so they agree.
+which follow from the `QueueTracker`'s queue, or about a topic: an AI agent, a company, the whole
+(all companies together), or a repeated failure in the activity log. A task is stuck if it was
+approved and nothing happens to it. The company in scope is the only one whose records are shown.
+The store is the snapshot of the platform, the remote service; a feed is one list of it that is
+polled. `ForecastService` has the forecasts and alarms for budgets and the findings from the log;
+`Snoozes` are the needs that the user has put off. The dashboard, `status`, `--plain`, `watch` and
+`metrics` all use this model, so they agree.
 
 Changes of the store, of forecasts and of alarms are noted as they come; `refresh` computes again
 only what they concern, and what the clock alone makes due. No refresh looks at all tasks, agents or

@@ -1,11 +1,12 @@
 """Decides what the user is notified of while not looking at the dashboard: each event once.
 
-Events are needs (items of the "needs you" list) that become critical, new tasks of high priority,
-and outages: feeds (the lists that are polled from the platform, the remote service) that have not
-answered for some time. `Freshness` says when a feed last answered, and why it fails. Keys of events
-are those of needs, "new task:ID" and "fails:KIND OF FAILURE". The steady clock is one that never
-jumps. The dashboard and `watch` call `find_events` after each refresh. `remembered` returns the
-state for the next run.
+Events are needs (items of the "needs you" list, what the user should look at) that become critical,
+new tasks of high priority, and outages: feeds (the lists that are polled from the platform, the
+remote service that runs AI agents) that have not answered for some time. `Freshness` says when a
+feed last answered, and why it fails. Keys of events are those of needs, "new task:ID" and
+"fails:KIND OF FAILURE". The steady clock is one that never jumps. The dashboard and `watch` call
+`find_events` after each refresh. `remembered` returns the state for the next run. `SafeText` is
+text without control characters.
 """
 
 from __future__ import annotations

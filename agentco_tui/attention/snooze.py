@@ -3,11 +3,11 @@
 They are stored by platform, that is, by the remote service that the needs are about; a profile is
 the user's name for one, with its settings and key.
 
-A need is one item of the "needs you" list; it has a key that stays the same ("task:t1") and a level
-of severity. A snoozed need is shown at the end of the list, until the time it was put off to, or
-until its level rises. Several dashboards share the file: each reads it before it writes, and takes
-up what others wrote. A snooze that can't be written holds until this program ends. `SafeText` is
-text without control characters; `mark_safe` declares a text to be such.
+A need is one item of the "needs you" list (what the user should look at); it has a key that stays
+the same ("task:t1") and a level of severity. A snoozed need is shown at the end of the list, until
+the time it was put off to, or until its level rises. Several dashboards share the file: each reads
+it before it writes, and takes up what others wrote. A snooze that can't be written holds until this
+program ends. `SafeText` is text without control characters; `mark_safe` declares a text to be such.
 """
 
 from __future__ import annotations

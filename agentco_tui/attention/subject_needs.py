@@ -1,11 +1,11 @@
 """Makes the needs about a subject: an agent, a company, or the whole (all companies together).
 
-A `Need` is one item of the "needs you" list. Everything that is wrong with one subject (its budget,
-its alerts, its state, its spending) is one need, so that the list has one line about it. The queue
-holds the tasks that wait for the user. `NeedsModel` gathers what is wrong in a `Subject`; the
-functions here judge and rank it. The alarms are `FastSpend` (the limit is reached within the hour),
-`burn` (the money is spent too fast to last its period) and `Runaway` (an agent spends far more than
-it usually does).
+A `Need` is one item of the "needs you" list, what the user should look at. Everything that is wrong
+with one subject (its budget, its alerts, its state, its spending) is one need, so that the list has
+one line about it. The queue holds the tasks that wait for the user. `NeedsModel` gathers what is
+wrong in a `Subject`; the functions here judge and rank it. The alarms are `FastSpend` (the limit is
+reached within the hour), `burn` (the money is spent too fast to last its period) and `Runaway` (an
+AI agent spends far more than it usually does).
 """
 
 from __future__ import annotations

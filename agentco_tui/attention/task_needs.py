@@ -1,8 +1,9 @@
 """Makes the needs of single tasks that wait: of those that come first, reused between refreshes.
 
-A `Need` is one item of the "needs you" list. The queue (`WaitingQueue`) holds the tasks that wait
-for the user's approval, by their agents, urgency (rank of the priority, 0 for the most urgent) and
-time of waiting. A need is snoozed if the user has put it off.
+A `Need` is one item of the "needs you" list, what the user should look at. The queue
+(`WaitingQueue`) holds the tasks that wait for the user's approval, by their AI agents, urgency
+(rank of the priority, 0 for the most urgent) and time of waiting. A need is snoozed if the user has
+put it off.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 A workspace is everything that the dashboard knows of a platform (the service whose companies of AI
 agents are watched), without its screens: the API client, the poller, the store of records, what
-needs the user, forecasts, and the history, a database of what was polled.
+needs the user, forecasts, and the history, a database of what was polled. The workspace is what is
+known of the platform in memory.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
 """Writes a simulated past of the demo's world to a history file.
 
-A `World` is the simulated platform: companies, agents, tasks and budgets. The history is the
-dashboard's SQLite file of what it observed, from which trends and forecasts are made: `Observed` is
-one portion of that. The past ends in the state in which the world starts, at the rates of spending
-and logging that follow. Times are seconds since 1970. `stream` returns a random generator that
-depends on the seed and a name only, so that the same seed gives the same past.
+A `World` is the simulated platform (in place of the real service): companies, AI agents, tasks and
+budgets. The history is the dashboard's SQLite file of what it observed, from which trends and
+forecasts are made: `Observed` is one portion of that. The past ends in the state in which the world
+starts, at the rates of spending and logging that follow. Times are seconds since 1970. `stream`
+returns a random generator that depends on the seed and a name only, so that the same seed gives the
+same past.
 """
 
 from __future__ import annotations

@@ -2,9 +2,10 @@
 
 The platform is the service that is watched. For fields that are not read it prints lines for the
 config file, where a profile (the settings for one platform) can map a field of ours to the path of
-one of the platform's. `reading.field_report` makes the report on one kind of record (company,
+one of the platform's. `reading.field_report` makes the report on one kind of record (company, AI
 agent, task, …): a `FieldReport` has our fields that were read, and the platform's that were not,
 each with the `similar` one of ours; it is `proposed` if that is likely to be the right one.
+`SafeText` is text without control characters.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Selects records for `agentco-tui get`: by status, agent, id or name.
 
 Which flags apply to which records is a table here, too. A record's kind is "company", "agent",
-"task", "step" (of a task's trace, the steps in which an agent worked on it), "budget", "alert" or
-"activity". Its `status` is the word that the platform (the service that is watched) sent, and its
-`state` is what that word means to this program, such as TaskState.DONE for "completed".
+"task", "step" (of a task's trace, the steps in which an AI agent worked on it), "budget", "alert"
+or "activity". Its `status` is the word that the platform (the service that is watched) sent, and
+its `state` is what that word means to this program, such as TaskState.DONE for "completed".
 """
 
 from __future__ import annotations

@@ -1,13 +1,14 @@
 """`agentco-tui history`: prints what was observed of a platform, from the history file alone.
 
 The history is an SQLite file that dashboards and `watch` write while they poll: samples of budgets,
-queues (of tasks that wait for approval) and agents, counts of log entries, and the first and last
-sight of tasks and alerts. Nothing is requested from the platform, the service that is watched.
+queues (of tasks that wait for approval) and AI agents, counts of log entries, and the first and
+last sight of tasks and alerts. Nothing is requested from the platform, the service that is watched.
 
 In its tables a platform is an address, and a `viewer` a profile (the user's name for a platform and
 its settings) that it was observed with. A `subject` is a company or an agent, whose `key` is its
 id; a `series` has the samples of one subject, and a `tally` the counts of one kind of log entry. A
 `life` is what is known of one task, and `seen` says when a feed (a list) was observed at all.
+`SafeText` is text without control characters; `mark_safe` declares our own words to be such.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """`agentco-tui --plain`: a prompt instead of the dashboard, for screen readers and logs.
 
 It lists the needs (what needs the user, such as a task to approve) in numbered lines, and shows,
-approves and traces a task by its number; a trace is the steps in which an agent worked on it.
+approves and traces a task by its number; a trace is the steps in which an AI agent worked on it.
 
 A `Workspace` is what is known in memory of the platform, the service that is watched; its
 `ranked_needs` has the worst first. `Services` is what writes need, such as the journal.

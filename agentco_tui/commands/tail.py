@@ -1,9 +1,10 @@
 """`agentco-tui tail`: prints the activity log, oldest first; --follow waits for new entries.
 
-The activity log is the platform's list of what the agents of its companies did; the platform is the
-service that is watched. `FilteredLog` reads the log of one company or agent, and marks gaps: places
-where entries may be missing because more were logged between two polls than one answer holds. A gap
-is an entry of ours (`is_gap`) with a text such as MISSING. `Names` looks up the names for ids.
+The activity log is the platform's list of what the AI agents of its companies did; the platform is
+the service that is watched. `FilteredLog` reads the log of one company or agent, and marks gaps:
+places where entries may be missing because more were logged between two polls than one answer
+holds. A gap is an entry of ours (`is_gap`) with a text such as MISSING. `Names` looks up the names
+for ids. The workspace is what is known of the platform in memory.
 """
 
 from __future__ import annotations

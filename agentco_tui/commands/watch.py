@@ -6,7 +6,8 @@ command for each event, or once for several if there are many in an hour.
 
 A need is one item on the list of what needs the user; a feed is one list that is read from the
 platform, the service that is watched. A `NotificationEvent` is about a need, or says (with the kind
-"feed") that a feed fails for long (an outage), or is answered again.
+"feed") that a feed fails for long (an outage), or is answered again. The workspace is what is known
+of the platform in memory.
 """
 
 from __future__ import annotations

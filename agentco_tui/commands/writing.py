@@ -1,12 +1,13 @@
 """`agentco-tui approve`, `create-task` and `set-limit`: the changes that scripts can make.
 
 They use the dashboard's write flow (`actions.write_flow.Write`): the change is noted in the
-journal, sent once to the platform (the service that is watched), and its outcome is read from
-there. `approve` needs the fingerprint of the task as it was read, so that a task that has changed
-since is not approved; it is a digest of the task's fields, `Task.content`.
+journal, sent once to the platform (the service with AI agents that is watched), and its outcome is
+read from there. `approve` needs the fingerprint of the task as it was read, so that a task that has
+changed since is not approved; it is a digest of the task's fields, `Task.content`.
 
 An `Outcome` has a kind (done, refused, ...), a reason, and what it is known by: a later read, the
 answer alone, or HERE, by this program. `Services` is what all writes need: client, journal, reader.
+`mark_safe` declares our own words free of control characters.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """The records of the embedded world as fields by name, in values that no JSON style has changed.
 
-The embedded world is the simulated companies, agents and tasks of demos and tests. A task follows a
-story: templates for its steps and texts, into which `fill` puts the task's particulars (names,
-amounts). `renderer.py` writes the fields as JSON. Names are in snake_case. `VALUE_TYPES` says which
-values need writing: amounts are in micro-dollars, times in seconds since 1970 UTC, shares are parts
-of 1, and a link is another record. All other values are sent unchanged.
+The embedded world is the simulated companies, AI agents and tasks of demos and tests. A task
+follows a story: templates for its steps and texts, into which `fill` puts the task's particulars
+(names, amounts). `renderer.py` writes the fields as JSON. Names are in snake_case. `VALUE_TYPES`
+says which values need writing: amounts are in micro-dollars, times in seconds since 1970 UTC,
+shares are parts of 1, and a link is another record. All other values are sent unchanged.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """The REST API of the embedded platform: its API keys, and what each operation answers and does.
 
 The embedded platform is a local server that takes the place of the real service in demos and tests.
-`RestApi` reads and changes a `World`, the simulated companies, agents and tasks, which is brought
-up to date and locked during each request. A `Renderer` writes the answers as JSON. A `RefusedError`
-of either is answered with an error status; `check` raises one for fields that break a rule.
+`RestApi` reads and changes a `World`, the simulated companies, AI agents and tasks, which is
+brought up to date and locked during each request. A `Renderer` writes the answers as JSON. A
+`RefusedError` of either is answered with an error status; `check` raises one for fields that break
+a rule.
 """
 
 from __future__ import annotations

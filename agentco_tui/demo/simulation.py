@@ -1,6 +1,6 @@
 """What happens in the embedded world: tasks arrive, are worked on and end, agents talk and spend.
 
-The embedded world is the simulated companies, agents and tasks of demos and tests. Each task
+The embedded world is the simulated companies, AI agents and tasks of demos and tests. Each task
 follows a story: templates for its steps and texts, into which `fill` puts particulars (names,
 amounts), drawn at random for each task. An agent "talks" when it writes to the activity log. The
 `reached` of a company or agent is the threshold of its budget that its spending has reached: 0,

@@ -1,8 +1,8 @@
 """The texts of the embedded world, read from `stories.json`: its companies, agents and tasks.
 
 The embedded world is what demos and tests show. A story is what a task is about, as templates for
-its title, its trace (the steps that the agent did) and its log entries. The particulars that fill
-the templates (how many, how much, for whom) are drawn from the number of the task, so that all
+its title, its trace (the steps that the AI agent did) and its log entries. The particulars that
+fill the templates (how many, how much, for whom) are drawn from the number of the task, so that all
 texts about one task agree. The cast are the companies and agents whose names and budgets are given
 in the file; larger worlds get more of them, with combined names.
 """

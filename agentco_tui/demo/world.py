@@ -1,10 +1,10 @@
 """The embedded world: its records can be read and changed while the simulation goes on.
 
-It is the companies, agents and tasks behind the demo's REST API, which takes the place of the real
-service. `build` fills it at the start; `Simulation` (`self.state`) holds the records and the queue
-of future events. Of its methods, `draft` makes a task, `ask` logs that its approval is asked for,
-`decide` approves or rejects it, `changed` marks records as changed, and `review` brings alerts and
-the status of agents in line with their budgets.
+It is the companies, AI agents and tasks behind the demo's REST API, which takes the place of the
+real service. `build` fills it at the start; `Simulation` (`self.state`) holds the records and the
+queue of future events. Of its methods, `draft` makes a task, `ask` logs that its approval is asked
+for, `decide` approves or rejects it, `changed` marks records as changed, and `review` brings alerts
+and the status of agents in line with their budgets.
 
 It is in memory and deterministic: the same seed, start and changes give the same world at the same
 virtual time. Every method may be called from any thread.

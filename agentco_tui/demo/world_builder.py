@@ -1,7 +1,7 @@
 """Builds a simulated world at its start: companies, agents, tasks, and the log of the past days.
 
 The world is for demos and tests. Each task follows a story: templates for its steps and texts, into
-which `fill` puts particulars (names, amounts). `BOOK` has the stories, the cast (companies and
+which `fill` puts particulars (names, amounts). `BOOK` has the stories, the cast (companies and AI
 agents with given names and budgets), and the opening, the tasks that are always waiting at first.
 `Simulation.review` raises the alerts that follow from a budget.
 

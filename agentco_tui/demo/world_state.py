@@ -1,7 +1,8 @@
 """The records of the embedded world, and the state that holds them.
 
-The embedded world is the simulated companies, agents and tasks of demos and tests. A task follows a
-story: templates for its steps and texts, with particulars (names, amounts) drawn from its number.
+The embedded world is the simulated companies, AI agents and tasks of demos and tests. A task
+follows a story: templates for its steps and texts, with particulars (names, amounts) drawn from its
+number.
 
 Money is an integer of micro-dollars, times are seconds since 1970-01-01 UTC. Records are mutable;
 `version` counts the changes, so that what was rendered from a record can be cached.

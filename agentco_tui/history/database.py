@@ -1,11 +1,11 @@
 """The database of the history: opening it, writing into it, and what happens when it is damaged.
 
-What was polled from the platform, the remote service that is watched, is stored: a series is one
-figure over time, such as what a budget has spent; a tally counts entries of the activity log of one
-kind; a life is when a task came, was decided and ended; `seen` has the times in which a feed (one
-list that is polled) was read without a gap. Figures and counts are stored in buckets of one minute,
-ten minutes and one hour, all three at once; each length is kept for a time of its own. A bucket
-holds the last figure in it with its time, or the number of entries.
+What was polled from the platform, the remote service with AI agents that is watched, is stored: a
+series is one figure over time, such as what a budget has spent; a tally counts entries of the
+activity log of one kind; a life is when a task came, was decided and ended; `seen` has the times in
+which a feed (one list that is polled) was read without a gap. Figures and counts are stored in
+buckets of one minute, ten minutes and one hour, all three at once; each length is kept for a time
+of its own. A bucket holds the last figure in it with its time, or the number of entries.
 
 One process writes the buckets of a platform, the one with the `HistoryLock`; others put their rows
 into the table `inbox`, from where the writer takes them. Every public function and method raises

@@ -3,11 +3,11 @@
 The history is a database of what was polled from the platform, the remote service whose AI agents
 are watched. A subject is the owner of a budget: everything, a company or an agent.
 `ForecastService` (called the outlook elsewhere) computes one subject at a time in the history's
-thread, with pauses, those on the screen first. Screens and the needs (the "needs you" list) read
-the last result: no screen waits, and a figure that is not computed yet, or has no history, is None.
-A `Track` is a figure over time; a flow (`Spending.flows`) is an amount spent between two times. The
-queue is the list of tasks that wait for approval. Times are seconds since 1970 by the platform's
-clock.
+thread, with pauses, those on the screen first. Screens and the needs (the "needs you" list, what
+the user should look at) read the last result: no screen waits, and a figure that is not computed
+yet, or has no history, is None. A `Track` is a figure over time; a flow (`Spending.flows`) is an
+amount spent between two times. The queue is the list of tasks that wait for approval. Times are
+seconds since 1970 by the platform's clock.
 """
 
 from __future__ import annotations

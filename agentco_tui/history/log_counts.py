@@ -1,10 +1,11 @@
 """Turns entries of the activity log into what the history stores of them.
 
-The log is that of the platform, the remote service; the history is a database of what was polled
-from it. Stored are counts by the minute, and lives of tasks: when each was decided or ended.
-`LogCounts` keeps the counts of the entries in memory for the `Sampler`, which writes the history;
-`observe_log` makes them once, for the past that is read at the first start and for the dialog that
-shows what happened since a time. A gap is an entry of our own: others are missing there.
+The log is that of the platform, the remote service that runs AI agents; the history is a database
+of what was polled from it. Stored are counts by the minute, and lives of tasks: when each was
+decided or ended. `LogCounts` keeps the counts of the entries in memory for the `Sampler`, which
+writes the history; `observe_log` makes them once, for the past that is read at the first start and
+for the dialog that shows what happened since a time. A gap is an entry of our own: others are
+missing there. `SafeText` is text without control characters.
 """
 
 from __future__ import annotations

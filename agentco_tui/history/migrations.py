@@ -4,7 +4,7 @@ The history is what was polled from platforms, the remote services that are watc
 
 - platform: one for each service, by a key that is the same for all spellings of its address;
   viewer: the profiles (the user's names for it) that have watched it.
-- subject: the names of companies and agents, by their ids (`key`).
+- subject: the names of companies and AI agents, by their ids (`key`).
 - series: one figure over time, such as what a budget has spent; sample: its values (`a` to `c`).
 - tally: a kind of log entry; counted: how many there were (`n`).
 - life: when a task came, was decided and ended; alert: the same of alerts.

@@ -1,11 +1,12 @@
 """Precedents: how earlier tasks like a waiting one were decided, and what they cost.
 
-The approval dialog shows them before the user decides. Two tasks are alike if they have the same
+The approval dialog shows them before the user decides. Two tasks are alike if they have the same AI
 agent, and titles that differ only in figures and names ("Refund 214 customers", "Refund 9
 customers"). Reports of one task from the journal (what was approved from this machine), the
 activity log of the platform (the remote service that has the tasks) and the history (a database of
 what was polled from it, read with a `Reader`) are merged into one `TaskLife` before it is counted.
-The queue is the list of tasks that wait for approval.
+The queue is the list of tasks that wait for approval. `SafeText` is text without control
+characters.
 """
 
 from __future__ import annotations

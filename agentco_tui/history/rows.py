@@ -1,9 +1,9 @@
 """Turns what was observed into rows of plain values, as the database stores them.
 
-The history is a database of what was polled from the platform, the remote service that is watched;
-an `Observed` is what one poll brought (`observations.py` explains its parts). This is done on the
-event loop, in slices, so that the thread of the history only hands rows to SQLite. Rows can be
-encoded: a process that may not write hands them over to the one that may.
+The history is a database of what was polled from the platform, the remote service with AI agents
+that is watched; an `Observed` is what one poll brought (`observations.py` explains its parts). This
+is done on the event loop, in slices, so that the thread of the history only hands rows to SQLite.
+Rows can be encoded: a process that may not write hands them over to the one that may.
 """
 
 from __future__ import annotations

@@ -2,10 +2,10 @@
 
 The history is a database of what was polled from the platform, the remote service that is watched.
 The store holds the newest answer of each feed (one list that is polled, such as the alerts) and
-publishes what each poll changed. `Sampler` turns that into `Observed`: samples of budgets, agents
-and of the queue (the tasks that wait for the user), counts of the activity log, lives of tasks and
-alerts (when each came and ended), and the spans in which each feed was seen without a gap. A task
-departs when it leaves the queue. `listing.whole` says that an answer had all records.
+publishes what each poll changed. `Sampler` turns that into `Observed`: samples of budgets, AI
+agents and of the queue (the tasks that wait for the user), counts of the activity log, lives of
+tasks and alerts (when each came and ended), and the spans in which each feed was seen without a
+gap. A task departs when it leaves the queue. `listing.whole` says that an answer had all records.
 
 What is not known is not remembered as a figure: a list that isn't whole has no count, and one in
 another scope (of another company) says nothing of the records outside it. No poll costs a pass over

@@ -2,7 +2,7 @@
 
 `burn` follows "Alerting on SLOs" in Google's SRE workbook, chapter 5: multiple windows and multiple
 burn rates. A burn rate of 1 spends the limit evenly over its period. `runaway` compares the last
-hours of an agent with the two weeks before: with the maximum and with the mean of windows of the
+hours of an AI agent with the two weeks before: with the maximum and with the mean of windows of the
 same length. Both work on the flows of `history.spending` (begin, end, amount) and on `seen`, the
 spans in which the platform (the remote service that reports the spending) was polled.
 docs/forecast.md tells how the thresholds were chosen.

@@ -1,7 +1,7 @@
 """The places where a key works, and the screen that lists each kind of record.
 
-Records are the companies, agents, tasks and so on of the remote service that the program shows. A
-recording is a file with the answers of that service, which can be shown again.
+Records are the companies, AI agents, tasks and so on of the remote service that the program shows.
+A recording is a file with the answers of that service, which can be shown again.
 
 Nothing heavy is imported, because `--help` lists the screens.
 """

@@ -1,12 +1,14 @@
 """Keeps the newest part of the activity log, merged from polls that overlap.
 
-The activity log is the platform's record of what the agents did; the platform is the remote service
-that runs them. Its REST API cannot return "all entries since X", only the newest ones. So two polls
-are known to be contiguous only if they share an entry. If they don't, or if ids are numbers and one
-is skipped, entries may be missing: the window has a gap there, an entry of ours with the text
-MISSING. `backfill.GapFiller` tries to fill it; if it can't, `give_up` changes the text to NO_MORE.
+The activity log is the platform's record of what the AI agents did; the platform is the remote
+service that runs them. Its REST API cannot return "all entries since X", only the newest ones. So
+two polls are known to be contiguous only if they share an entry. If they don't, or if ids are
+numbers and one is skipped, entries may be missing: the window has a gap there, an entry of ours
+with the text MISSING. `backfill.GapFiller` tries to fill it; if it can't, `give_up` changes the
+text to NO_MORE.
 
-An entry whose id another entry has, too, gets an id of its own from `mark_shared`.
+An entry whose id another entry has, too, gets an id of its own from `mark_shared`. `mark_safe`
+declares our own words free of control characters.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Reads parts of the activity log in the background, between the polls.
 
-The log is the platform's record of what the agents did (the platform is the remote service that is
-polled). `GapFiller` reads the entries that polls have missed: an `ActivityWindow` marks each place
-where two polls did not overlap with a gap. `Backfill` runs a GapFiller for the store's log; it also
-reads the last 24 hours of all companies once, if the history file, which keeps samples across
-restarts, is new and wants them (`want_past`). `LogReader` sends the requests; each waits until no
-poll is under way (`wait_until_idle`).
+The log is the platform's record of what the AI agents did (the platform is the remote service that
+is polled). `GapFiller` reads the entries that polls have missed: an `ActivityWindow` marks each
+place where two polls did not overlap with a gap. `Backfill` runs a GapFiller for the store's log;
+it also reads the last 24 hours of all companies once, if the history file, which keeps samples
+across restarts, is new and wants them (`want_past`). `LogReader` sends the requests; each waits
+until no poll is under way (`wait_until_idle`).
 """
 
 from __future__ import annotations

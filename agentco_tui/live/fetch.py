@@ -1,9 +1,9 @@
 """Reads one feed from the platform once, for the store.
 
-A feed is one list or record of the platform (the remote service) that is polled; the store is the
-snapshot of all of them; the query is the company that the feeds are limited to. `fetch` calls the
-client and compares the answer with the store; the caller decides whether it still wants it, and
-then calls the `Take` it got.
+A feed is one list or record of the platform (the remote service that runs AI agents) that is
+polled; the store is the snapshot of all of them; the query is the company that the feeds are
+limited to. `fetch` calls the client and compares the answer with the store; the caller decides
+whether it still wants it, and then calls the `Take` it got.
 """
 
 from __future__ import annotations

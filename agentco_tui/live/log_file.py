@@ -1,8 +1,9 @@
-"""Processes the platform's CSV export of its activity log (what agents did) as it is downloaded.
+"""Processes the platform's CSV export of its activity log (what AI agents did) as it is downloaded.
 
 The platform is the remote service that the program watches. `Written` counts rows and bytes for the
 message at the end; `with_names` adds a column of names next to each column of ids, if the user
-wants that. Both take the export in chunks of bytes.
+wants that. Both take the export in chunks of bytes. `SafeText` is text without control characters;
+`mark_safe` declares our own words to be such.
 """
 
 from __future__ import annotations

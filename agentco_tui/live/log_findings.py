@@ -1,10 +1,11 @@
 """Finds trouble in the activity log: failures that repeat, and approved tasks that may be stuck.
 
-The log is the record of what the agents did, as the remote service returns it. A gap is an entry of
-ours that marks where entries of the log may be missing.
+The log is the record of what the AI agents did, as the remote service returns it. A gap is an entry
+of ours that marks where entries of the log may be missing.
 
 `read_log` passes over all entries once, in steps (it is a generator, so that keys are handled
-meanwhile). `NeedsModel` makes items of the "needs you" list from the result.
+meanwhile). `NeedsModel` makes items of the "needs you" list (what the user should look at) from the
+result. `mark_safe` declares our own words free of control characters.
 """
 
 from __future__ import annotations

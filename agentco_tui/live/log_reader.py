@@ -1,10 +1,11 @@
 """Reads older parts of the activity log with the parameters `from`, `to` and `limit`.
 
-The log is the record of what the agents did, which the platform (the remote service) returns. Its
-REST API takes days, not times, and answers with the newest entries of those days. So the log is
+The log is the record of what the AI agents did, which the platform (the remote service) returns.
+Its REST API takes days, not times, and answers with the newest entries of those days. So the log is
 read backwards: if an answer reaches back to an earlier day, the next request ends with that day; if
 one day has more entries than an answer, only a larger limit reaches the earlier ones. `Backfill`
-and `FilteredLog` use it to read what their polls have missed.
+and `FilteredLog` use it to read what their polls have missed. `SafeText` is text without control
+characters; `mark_safe` declares our own words to be such.
 """
 
 from __future__ import annotations

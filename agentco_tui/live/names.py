@@ -1,9 +1,11 @@
 """Looks up names for the ids that records carry, as far as the store has the records.
 
-The store is what is known of the platform, the remote service, whose records often carry only ids.
+The store is what is known of the platform, the remote service that runs AI agents, whose records
+often carry only ids.
 
 A `Ref` is a reference to another record: an id, a name, or both, as it was sent. `Names` is made
 for a store by whoever shows records; `records_named` finds the record that the user means.
+`SafeText` is text without control characters.
 """
 
 from __future__ import annotations

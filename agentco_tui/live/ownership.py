@@ -1,4 +1,4 @@
-"""Finds the company that a record belongs to: the one that it names, or that of its agent.
+"""Finds the company that a record belongs to: the one that it names, or that of its AI agent.
 
 A `Ref` is a reference to another record by id, name or both. A budget has the id of its owner.
 """

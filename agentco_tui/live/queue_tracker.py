@@ -1,8 +1,9 @@
 """Counts the tasks that wait for the user in one place, for `NeedsModel` and for the history.
 
-`NeedsModel` keeps the "needs you" list, and the history stores samples of the counts. The store is
-the snapshot of the remote service; the company in scope is the only one whose records are shown. An
-owner of waiting tasks is an agent, a company, or everything.
+`NeedsModel` keeps the "needs you" list (what the user should look at), and the history stores
+samples of the counts. The store is the snapshot of the remote service; the company in scope is the
+only one whose records are shown. An owner of waiting tasks is an AI agent, a company, or
+everything.
 
 A `QueueTracker` notes the ids that change in the store's pending list and among its agents. Whoever
 needs the counts first runs `take_in_steps`, which takes those ids into a `WaitingQueue`. No change

@@ -2,7 +2,7 @@
 
 The command `get` prints what `as_json` and `flat_record` return, CSV files have a cell for each
 flat text, and the user's own commands get `record_environment`. docs/records.md lists the names,
-which are a contract. A record is one company, agent, task, budget, alert, log entry or step of a
+which are a contract. A record is one company, AI agent, task, budget, alert, log entry or step of a
 trace as it was read from the platform, the remote service; `Names` looks up the names for ids. A
 field that was not sent but computed is derived.
 """

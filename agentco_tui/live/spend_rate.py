@@ -1,6 +1,6 @@
 """Raises alarms for budgets whose limit is reached within the hour at the rate of the last minutes.
 
-A budget is the limit and the spending of an agent, a company or all. `SpendRates` follows the
+A budget is the limit and the spending of an AI agent, a company or all. `SpendRates` follows the
 figures of every budget in the store (the snapshot of the platform, the remote service) as the polls
 bring them. The history file, which keeps older figures, is not read, so this works from the first
 minutes of a new installation. Times are readings of the steady clock in seconds, so a platform

@@ -1,8 +1,10 @@
 """Counts the tasks of the store by status, for the tabs over the list of all tasks.
 
-The store is the snapshot of the platform, the remote service. The scope is a company, or all.
+The store is the snapshot of the platform, the remote service that runs AI agents. The scope is a
+company, or all.
 
-Changes are noted as they come, and counted when the counts are asked for.
+Changes are noted as they come, and counted when the counts are asked for. `SafeText` is text
+without control characters.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """The queue: the tasks that wait for the user's approval, counted by owner, urgency and time.
 
-`QueueTracker` feeds it with what changes in the store. The "needs you" list, the screens, the
-command `metrics` and the history file all take their counts from it. The store is the snapshot of
-the remote service; its pending list has the tasks that may wait.
+`QueueTracker` feeds it with what changes in the store. The "needs you" list (what the user should
+look at), the screens, the command `metrics` and the history file all take their counts from it. The
+store is the snapshot of the remote service that runs AI agents; its pending list has the tasks that
+may wait.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The content of a task: a digest of every field that was sent, except the volatile ones.
 
-An agent on the platform, the remote service, asks the user to approve the task. Two answers with
+An AI agent on the platform, the remote service, asks the user to approve the task. Two answers with
 the same digest ask for the same thing, to the last code point; the order of their fields does not
 count. By the digest the program makes sure that users approve what they saw. *Volatile* fields
 change while the task itself does not, such as `updated_at` or `age_seconds`. A field is left out

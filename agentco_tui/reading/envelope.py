@@ -6,8 +6,8 @@
 - An *envelope* is an object around the records: `{"data": {"tasks": […]}, "total": 2}`. A
   *wrapper* is a key under which an envelope holds them, such as `data` or `results`.
 - A `Kind` describes one kind of record, for example tasks. `kind.list_keys` are the keys that
-  platforms, the remote services, use for it ("tasks"), `kind.fallback_list_keys` less certain
-  ones ("issues"), tried after the wrappers.
+  platforms (the remote services that run AI agents) use for it ("tasks"),
+  `kind.fallback_list_keys` less certain ones ("issues"), tried after the wrappers.
 - A *slot* is our name of a field ("id", "at", "limit month"). `kind.names` knows which keys fill
   which slot: `slots(obj)` returns those that the keys of an object may fill, `filled_slots(obj)`
   only those with a value. The keys and their slots are declared in the files of `kinds/`.
@@ -19,9 +19,10 @@ searched for under the kind's own keys, under the usual wrappers, one layer belo
 the fallback keys; then the only list of objects in the answer is taken. Lists are joined only where
 one list was cut into time buckets or pages.
 
-`FoundList.path` tells the user where the records were found: "data.tasks[]" is a list,
-"tasks{id}" a map of id to record, "{one}" a single record in place of a list, "{paging}" an
-answer with only counts and links, hence an empty list, and "tasks:null" an empty value.
+`FoundList.path` tells the user where the records were found: "data.tasks[]" is a list, "tasks{id}"
+a map of id to record, "{one}" a single record in place of a list, "{paging}" an answer with only
+counts and links, hence an empty list, and "tasks:null" an empty value. `SafeText` is text without
+control characters.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """The meaning of each of our fields, in a phrase, for users who map a platform's fields to ours.
 
-Platforms are the remote services that are watched; a profile is the user's configuration for one.
-The names are those of the settings: `[profiles.X.fields.task] title = "…"`. The tables of `kinds/`
-have further slots (our names of fields), each of which helps to read the odd answer of some
-platform: a total beside its parts, a flag beside a status. Those are not listed here, since users
-have no reason to map them; a profile may do so all the same.
+Platforms are the remote services with AI agents that are watched; a profile is the user's
+configuration for one. The names are those of the settings: `[profiles.X.fields.task] title = "…"`.
+The tables of `kinds/` have further slots (our names of fields), each of which helps to read the odd
+answer of some platform: a total beside its parts, a flag beside a status. Those are not listed
+here, since users have no reason to map them; a profile may do so all the same.
 """
 
 from __future__ import annotations

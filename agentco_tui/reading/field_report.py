@@ -1,13 +1,14 @@
 """Reports which fields of an answer are read, and which are not, for `doctor --fields`.
 
-An answer is one of the platform, the remote service; a profile is the user's configuration for it.
-A row is one object of a list in the answer, of which a record is made. `report_fields` reads an
-answer as the client does (`read_page`, `read_overview`) and records the rows that become records.
-`report_unreadable` reports an answer in which the client finds nothing. Both return a
-`FieldReport`, from which a user writes the mapping of a profile.
+An answer is one of the platform, the remote service that runs AI agents; a profile is the user's
+configuration for it. A row is one object of a list in the answer, of which a record is made.
+`report_fields` reads an answer as the client does (`read_page`, `read_overview`) and records the
+rows that become records. `report_unreadable` reports an answer in which the client finds nothing.
+Both return a `FieldReport`, from which a user writes the mapping of a profile.
 
 A *field* is our name ("agent_id"), a *path* leads to a value of the platform's ("owner.uuid"), and
 a *leaf* is a value with its path. A *slot* is a field, or a field with a period ("limit month").
+`SafeText` is text without control characters.
 """
 
 from __future__ import annotations

@@ -6,13 +6,14 @@ record (tasks, companies) has a table of names under which an id may come; an id
 always shown. A write may name a row only by
 
 - the row's own id (`id`, `_id`, `uuid`, …), or the key of a map of rows,
-- a field whose name says what it identifies: `agent_id` in an agent's budget,
+- a field whose name says what it identifies: `agent_id` in an AI agent's budget,
 - a field that the tables here, the list's name or the profile's mapping (what the user has declared
   for this platform) decide on.
 
 Everything else gets an `IdDoubt` with the reason: the row can be read, and no screen, command or
 client method writes to it. Different rows that came with the same id are all kept and marked; an id
-that two rows have identifies neither.
+that two rows have identifies neither. `SafeText` is text without control characters; `mark_safe`
+declares our own words to be such.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """How the fields of a record are found: Field -> Candidate -> Plan -> Row.
 
-A record (a task, an agent, …) is made of one object in an answer of a platform, the remote service.
+A record (a task, an AI agent, …) is made of one object in an answer of a platform, the remote
+service.
 
 - A `Field` is declared in a file of `kinds/`. It has a slot (our name), the names that platforms
   use for it, best first, and a reader that turns a raw value into ours.
@@ -63,7 +64,8 @@ A profile (the user's configuration for one platform) adds names with
 into lists (see `field_path`).
 
 The names of sums (`in_units`) may end in a unit, declared or not: `cost` stands for `cost_usd` and
-`costCents` too. A name with a unit of money is preferred to all others.
+`costCents` too. A name with a unit of money is preferred to all others. `SafeText` is text without
+control characters.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The trace of a task: its steps, each after its parent, siblings in the order they happened.
 
-A trace is the log of how an agent worked on a task, as the platform, the remote service, sends it.
-An envelope is an object around the list of steps. Trees (steps inside steps), flat lists with
+A trace is the log of how an AI agent worked on a task, as the platform, the remote service, sends
+it. An envelope is an object around the list of steps. Trees (steps inside steps), flat lists with
 parent ids, plain logs and OpenTelemetry's nested lists all become one list of steps. Cycles,
 missing parents and endless lists do no harm. `STEPS` is the description by which one step is read:
 its table of names, and how a `TraceStep` is built of a `Row` (the values of one object by our names

@@ -1,14 +1,15 @@
 """Reads the 2xx answer to a write: whether it reports success, of which record, in which words.
 
-A write is a request that changes the platform, the remote service: an approval, a new task or
-company, a new limit. `read_write_response` returns a `Receipt` with the verdict YES or NO. The
-receipt is a hint: a `status` in the answer may be the outcome of the call or the state of the
-record, and only a later read settles what happened. *Substance* (`is_substance`) is what a task is
-about, such as its payload; it says nothing of the call.
+A write is a request that changes the platform, the remote service that runs AI agents: an approval,
+a new task or company, a new limit. `read_write_response` returns a `Receipt` with the verdict YES
+or NO. The receipt is a hint: a `status` in the answer may be the outcome of the call or the state
+of the record, and only a later read settles what happened. *Substance* (`is_substance`) is what a
+task is about, such as its payload; it says nothing of the call.
 
 Platforms report failures with a 2xx status in many ways. The tables below list the keys and words
-for it, *folded*: `fold("Is_Valid") == "isvalid"`. A parameter called `named` is an object by
-folded keys. A *layer* is the object of the answer, or one inside it that may be about the call.
+for it, *folded*: `fold("Is_Valid") == "isvalid"`. A parameter called `named` is an object by folded
+keys. A *layer* is the object of the answer, or one inside it that may be about the call. `SafeText`
+is text without control characters.
 """
 
 from __future__ import annotations

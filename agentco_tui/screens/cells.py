@@ -6,10 +6,12 @@ for levels, states, priorities and names, and functions that make a `Column` of 
 further keyword arguments are the `ColumnOptions`. `CellContext` holds what cells need besides their
 record; the dashboard has one, as `dashboard.cell_context`.
 
-The platform is the remote service that sends the records (tasks, agents, budgets, …); `Store` keeps
-the newest of them. `signs` are the symbols in use (Unicode or ASCII), `signs.missing` that for a
-value the platform did not send. A `Level` (OK, UNKNOWN, WARNING, CRITICAL) says how much a record
-needs the user. `unit_assumed` marks a sum of money for which no unit was sent (cents or dollars).
+The platform is the remote service that sends the records (tasks, AI agents, budgets, …); `Store`
+keeps the newest of them. `signs` are the symbols in use (Unicode or ASCII), `signs.missing` that
+for a value the platform did not send. A `Level` (OK, UNKNOWN, WARNING, CRITICAL) says how much a
+record needs the user. `unit_assumed` marks a sum of money for which no unit was sent (cents or
+dollars). `SafeText` is text without control characters; `mark_safe` declares our own words to be
+such.
 """
 
 from __future__ import annotations

@@ -3,10 +3,11 @@
 The clipboard is reached with a tool such as wl-copy if there is one, else through the terminal's
 escape sequence OSC 52. `frame` is the dashboard's main screen, whose `say` shows a message.
 
-A record is one company, agent, task, budget, alert or log entry of the platform, the remote service
-that is watched. Its kind is a word such as "task"; `PATHS[kind]` is the path of the REST endpoint
-that lists records of this kind. `poller.query.company` is the id of the company that the dashboard
-is limited to, or None.
+A record is one company, AI agent, task, budget, alert or log entry of the platform, the remote
+service that is watched. Its kind is a word such as "task"; `PATHS[kind]` is the path of the REST
+endpoint that lists records of this kind. `poller.query.company` is the id of the company that the
+dashboard is limited to, or None. The workspace is what is known of the platform in memory.
+`SafeText` is text without control characters; `mark_safe` declares our own words to be such.
 """
 
 from __future__ import annotations

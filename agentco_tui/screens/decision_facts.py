@@ -6,7 +6,9 @@ they come. Similar tasks have the same agent, and titles that differ only in fig
 same `likeness_of`); how they fared (their `Precedent`) comes from the journal of what was approved
 from here, the history file (in which polled records are kept) and the platform's activity log. A
 `TaskLife` is what one of these sources tells of a task. A `BudgetImpact` is a budget now and after
-the approval. `dashboard` holds the records and services.
+the approval. `dashboard` holds the records and services. The workspace is what is known of the
+platform in memory. `SafeText` is text without control characters; `mark_safe` declares our own
+words to be such.
 """
 
 from __future__ import annotations

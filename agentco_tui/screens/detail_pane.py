@@ -1,15 +1,16 @@
 """The content of the detail pane: a record's fields as lines, with what was assumed about them.
 
-`details` returns the lines for a task, budget, alert or log entry; companies and agents have whole
-pages in `pages.py`. The approval dialog uses `task_in_full`, which also shows every field that the
-platform sent beyond the known ones (`sent_fields`), so that an operator decides on all of it.
-Texts are never shortened silently: a cut is stated with its size, and characters that can't be
+`details` returns the lines for a task, budget, alert or log entry; companies and AI agents have
+whole pages in `pages.py`. The approval dialog uses `task_in_full`, which also shows every field
+that the platform sent beyond the known ones (`sent_fields`), so that an operator decides on all of
+it. Texts are never shortened silently: a cut is stated with its size, and characters that can't be
 shown with their field.
 
 The platform is the remote service that sent the records. A `PaneItem` is a line or block of a text
 pane (`FieldLine`, `Heading`, `Paragraph`, ...). A `Ref` names another record by id, name or both.
 `record.unwritable` says why approvals and changes can't name a record by its id (several came with
-the same one); `record.sent_id` is the id as the platform sent it.
+the same one); `record.sent_id` is the id as the platform sent it. `SafeText` is text without
+control characters; `mark_safe` declares our own words to be such.
 """
 
 from __future__ import annotations

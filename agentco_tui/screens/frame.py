@@ -9,7 +9,7 @@ lists what is new on the platform, the remote service that is watched.
 
 A place is the name of one of the six screens; a view is a further list, which the settings define.
 A feed is one list that is polled, at a pace (how often). The scope is the company that everything
-is shown of, or None.
+is shown of, or None. The workspace is what is known of the platform in memory.
 """
 
 from __future__ import annotations

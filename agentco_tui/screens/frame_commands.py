@@ -5,7 +5,7 @@ back. A key reaches them by its entry in the table of all commands (`COMMANDS`),
 `command(NAME)`; `run` carries out any command by its id, for a click on the footer and for the `:`
 prompt. The frame is the screen around the lists; its `view` is the list shown. A place is the name
 of a screen, or of a part in which keys work. The lists show what was polled from the platform, a
-remote service.
+remote service. The frame is the main screen, the workspace what is known of the platform in memory.
 """
 
 from __future__ import annotations

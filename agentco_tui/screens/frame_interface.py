@@ -5,7 +5,8 @@ of others, each of them knows the next only by the classes in this file.
 
 The platform is the remote service whose companies of AI agents are shown, acted upon with writes
 (approvals, new tasks, …). A place is the name of a screen, such as "tasks"; a view is a list with a
-filter of its own that the settings define.
+filter of its own that the settings define. The frame is the dashboard's main screen. `SafeText` is
+text without control characters.
 """
 
 from __future__ import annotations
@@ -44,7 +45,8 @@ class Dialogs(Protocol):
     def switch_profile(self, profile: str, need: str | None = None) -> None:
         """Leave for the dashboard of another profile, the user's name for a platform and its key.
 
-        The cursor goes to the need (an item of the "needs you" list) with this key.
+        The cursor goes to the need (an item of "needs you", the list of what the user should look
+        at) with this key.
         """
 
     def approve(self, task: Task, note: SafeText | None = None) -> None:

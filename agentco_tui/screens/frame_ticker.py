@@ -4,7 +4,7 @@ A need is one item of "needs you", the list of what requires the operator. Some 
 the clock, the log or the forecasts, and not from a change of a record, so the needs are refreshed
 from time to time. A snoozed need comes back when its time is over. The frame is the dashboard's
 main screen; its lists show what was polled from the platform, a remote service. Views are lists
-that the settings define.
+that the settings define. The workspace is what is known of the platform in memory.
 """
 
 from __future__ import annotations

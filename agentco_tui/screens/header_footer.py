@@ -2,12 +2,14 @@
 
 The functions return cells (texts with a tone), which `MainScreen` and the lists show.
 
-The platform is the remote service that is watched; a profile is the user's name for its address and
-API key. A feed is one list of records that is polled, and its `Freshness` says when it was last
-answered and how it fails: its `Phase` is LOADING, LIVE, STALE (old, after a failure) or FAILED (no
-data yet). A need is one thing that requires the operator, such as a task to approve; the queue is
-the list of tasks that wait. The scope is the company that the dashboard is limited to. A tab is a
-screen, or a view: a list with a filter of its own that the settings define.
+The platform is the remote service with AI agents that is watched; a profile is the user's name for
+its address and API key. A feed is one list of records that is polled, and its `Freshness` says when
+it was last answered and how it fails: its `Phase` is LOADING, LIVE, STALE (old, after a failure) or
+FAILED (no data yet). A need is one thing that requires the operator, such as a task to approve; the
+queue is the list of tasks that wait. The scope is the company that the dashboard is limited to. A
+tab is a screen, or a view: a list with a filter of its own that the settings define. The workspace
+is what is known of the platform in memory. `SafeText` is text without control characters;
+`mark_safe` declares our own words to be such.
 """
 
 from __future__ import annotations

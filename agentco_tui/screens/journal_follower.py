@@ -3,7 +3,8 @@
 The platform is the remote service that is watched; a write is an approval or another change on it.
 The journal is a file in which every write is noted before it is sent. Other dashboards of this user
 append to it too, and earlier runs may have left writes in it whose outcome is unknown. Dashboards
-also share a file of snoozes: needs (items of the list "needs you") that the user put off.
+also share a file of snoozes: needs (items of the list "needs you", what the user should look at)
+that the user put off. The frame is the dashboard's main screen.
 """
 
 from __future__ import annotations

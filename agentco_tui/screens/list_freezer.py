@@ -5,7 +5,8 @@ is frozen from the first key or click on: rows keep their places, new ones wait,
 record went away stays as a tombstone, a line that says what became of it. `ListHooks` is the list
 whose rows they are. A feed is one list of records that is polled from the platform, the remote
 service that is watched; an answer is what it sends to a poll. Marked rows are those chosen to be
-acted upon together. Idle (`table.idle`) is a table that has no sorting or filtering left to do.
+acted upon together. Idle (`table.idle`) is a table that has no sorting or filtering left to do. The
+workspace is what is known of the platform in memory.
 """
 
 from __future__ import annotations

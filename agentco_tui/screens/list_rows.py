@@ -1,10 +1,11 @@
 """Brings the rows of a list in line with the store: all of them, or those of one change.
 
-A feed is one list of records that is polled from the platform, the remote service that is watched.
-The store holds the newest records of every feed; a `Change` has the ids that a poll added, changed
-and removed in one of them. The list's `ListHooks` say which records have a row. While the
-`ListFreezer` keeps the rows still (frozen), new ones wait and those that are gone leave a
-tombstone, a row that says what became of its record.
+A feed is one list of records that is polled from the platform, the remote service with AI agents
+that is watched. The store holds the newest records of every feed; a `Change` has the ids that a
+poll added, changed and removed in one of them. The list's `ListHooks` say which records have a row.
+While the `ListFreezer` keeps the rows still (frozen), new ones wait and those that are gone leave a
+tombstone, a row that says what became of its record. The workspace is what is known of the platform
+in memory. `SafeText` is text without control characters.
 """
 
 from __future__ import annotations

@@ -7,7 +7,9 @@ that are alike in one line. `NeedWords` is a need in words. The platform is the 
 companies of AI agents are watched; `workspace` holds its records as last read, and `dashboard` also
 what only the dashboard has. `workspace.outlook` has the forecasts and the figures of the last 24
 hours. The scope (`poller.query.company`) is the id of the company that is shown, None for all. The
-trace of a task is the list of steps that its agent took.
+trace of a task is the list of steps that its agent took. The workspace is what is known of the
+platform in memory. `SafeText` is text without control characters; `mark_safe` declares our own
+words to be such.
 """
 
 from __future__ import annotations

@@ -1,14 +1,16 @@
 """The Overview: the list of what needs the operator, worst first, with a preview and two panels.
 
-A need is one thing that requires the operator: a task to approve, a budget that runs out, an agent
-that failed. `NeedsModel` (`workspace.needs`) finds and ranks them; `words_of` puts one into words.
-A need may stand for several tasks that are alike; snoozed, it is last until a time. The queue is
-the list of tasks that wait. A feed is one list that is polled from the platform, the remote service
-that is watched; `Phase` is its state, STALE if it fails and is shown as last read.
+A need is one thing that requires the operator: a task to approve, a budget that runs out, an AI
+agent that failed. `NeedsModel` (`workspace.needs`) finds and ranks them; `words_of` puts one into
+words. A need may stand for several tasks that are alike; snoozed, it is last until a time. The
+queue is the list of tasks that wait. A feed is one list that is polled from the platform, the
+remote service that is watched; `Phase` is its state, STALE if it fails and is shown as last read.
 
 Below the list are a preview of the need under the cursor, the budgets (`SpendPanel`), the newest
 log entries (`LatestPanel`), and on large terminals graphs. They share the height of the terminal
-with the list, so resizing and new needs lay the screen out again.
+with the list, so resizing and new needs lay the screen out again. The frame is the main screen, the
+workspace what is known of the platform in memory. `SafeText` is text without control characters;
+`mark_safe` declares our own words to be such.
 """
 
 from __future__ import annotations

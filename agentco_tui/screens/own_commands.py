@@ -1,12 +1,14 @@
 """Runs custom commands of the config file (`[commands.NAME]`) for the record under the cursor.
 
-A record is a task, an agent or the like, as sent by the platform, the remote service that is
+A record is a task, an AI agent or the like, as sent by the platform, the remote service that is
 watched. It is passed in environment variables only, so that no shell interprets it. An `OwnCommand`
 has the settings of one command: `run` is the program with its arguments, `scope` the kinds of
 record that it is for, `background` whether it runs without the terminal, `writes` whether it is
 refused while writing is off. `command` is the same in the table of all commands. The frame is the
 Textual screen; `frame.dashboard` is what all screens share, `workspace` what is open for one
-platform (settings, client, names), and `key_app` the application, which knows its type.
+platform (settings, client, names), and `key_app` the application, which knows its type. The frame
+is the dashboard's main screen. `SafeText` is text without control characters; `mark_safe` declares
+our own words to be such.
 """
 
 from __future__ import annotations

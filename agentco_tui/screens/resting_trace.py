@@ -1,8 +1,9 @@
 """Reads the trace of the task on which the cursor of a list rests, for the preview of that task.
 
-A trace is the record of an agent's steps on a task. Each costs a request to the platform, the
+A trace is the record of an AI agent's steps on a task. Each costs a request to the platform, the
 remote service that has it, so it is read only once the user has left the cursor on the task for a
-moment, and only if the preview is visible. `workspace.traces` keeps those that were read.
+moment, and only if the preview is visible. `workspace.traces` keeps those that were read. The
+workspace is what is known of the platform in memory.
 """
 
 from __future__ import annotations

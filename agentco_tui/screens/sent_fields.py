@@ -1,13 +1,15 @@
 """Shows the JSON fields of a record that the program has no column for, as tables.
 
-A platform (the remote service that has the tasks) may send any fields with a task, and what the
-operator decides about may be in them. So all of them are shown: `field_table` lists them under
-headings, sums of money first; `sums_of` takes the sums out of a task's fields, so that they can be
-shown on top. `detail_pane` uses both. Extra fields (`task.extra`) are those without a column.
+A platform (the remote service with AI agents and their tasks) may send any fields with a task, and
+what the operator decides about may be in them. So all of them are shown: `field_table` lists them
+under headings, sums of money first; `sums_of` takes the sums out of a task's fields, so that they
+can be shown on top. `detail_pane` uses both. Extra fields (`task.extra`) are those without a
+column.
 
 A sum is a number or text that reads as money, or a number whose name says so ("total",
 "refund_cents"). A `Unit` is what one of it is worth: a power of ten and a currency, taken from the
-name of the field, its neighbours, or the object around it.
+name of the field, its neighbours, or the object around it. `SafeText` is text without control
+characters; `mark_safe` declares our own words to be such.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """Reloads the settings while the dashboard runs, when the config file or a theme file is saved.
 
 Some settings can't change while the program runs, such as the profile (the user's name for a remote
-service and the key for it); they are postponed to the next start.
+service and the key for it); they are postponed to the next start. The workspace is what is known of
+the platform in memory. `SafeText` is text without control characters; `mark_safe` declares our own
+words to be such.
 """
 
 from __future__ import annotations

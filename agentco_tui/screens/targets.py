@@ -2,11 +2,13 @@
 
 The command prompt (`:`), the go-to prompt (`g`) and their suggestions use this. A `Target` is a
 command, a screen, a view (a list with a filter of its own, defined in the settings), a theme, a
-profile (the user's name for a platform, a remote service, and the key for it), or a record such as
-a company or a task. `targets` yields all of them, and `search` finds those that some typed words
-may mean. Nothing here knows Textual. `place` is the name of the screen that is shown, such as
-"tasks". In a `Command`, `where` and `also` are the places in which it works, and `cursor` says
-whether it only moves the cursor.
+profile (the user's name for a platform, a remote service that runs AI agents, and the key for it),
+or a record such as a company or a task. `targets` yields all of them, and `search` finds those that
+some typed words may mean. Nothing here knows Textual. `place` is the name of the screen that is
+shown, such as "tasks". In a `Command`, `where` and `also` are the places in which it works, and
+`cursor` says whether it only moves the cursor. The workspace is what is known of the platform in
+memory. `SafeText` is text without control characters; `mark_safe` declares our own words to be
+such.
 """
 
 from __future__ import annotations

@@ -2,9 +2,10 @@
 
 A decision is an approval that the operator started here; `dashboard.decisions` knows how far each
 one is. `TaskLines` shows that on the rows, offers to approve the task under the cursor or to show
-its trace (the steps that the agent took for it), and moves on to the next task after an approval. A
-tombstone is the dimmed row of a task that has left the list, which says why it left (its
-resolution). `task.unwritable` says why a task can't be approved, such as an id that several share.
+its trace (the steps that the AI agent took for it), and moves on to the next task after an
+approval. A tombstone is the dimmed row of a task that has left the list, which says why it left
+(its resolution). `task.unwritable` says why a task can't be approved, such as an id that several
+share. The frame is the main screen, the workspace what is known of the platform in memory.
 """
 
 from __future__ import annotations

@@ -5,7 +5,9 @@ status (`StatusTabs`). The tasks that wait come from another feed (a list that i
 the others, so those two lists have a table each. Tasks can be marked (`TaskMarks`) to approve
 several at once; a mark stays while another status or company is shown. The scope is the company
 that the dashboard is limited to. `ListFreezer` keeps the rows still while the user works with them.
-A task counts as read once it was in the detail for `READ_AFTER` seconds.
+A task counts as read once it was in the detail for `READ_AFTER` seconds. The frame is the main
+screen, the workspace what is known of the platform in memory. `SafeText` is text without control
+characters; `mark_safe` declares our own words to be such.
 """
 
 from __future__ import annotations

@@ -4,9 +4,11 @@ Each is shown as a table column (`trend_column`), as a line of a spark graph wit
 (`Trend.items`) or as a larger `Graph`. The figures are a `Day`: one number for each hour, None for
 an hour in which nothing was observed. They come from `workspace.outlook`, the forecast service,
 which reads them from the history, a database of what was polled from the platform (the remote
-service that is watched). A budget has two forecasts: the platform's (`budget.forecast`) and our own
-(`own_forecast`; `consequence` also says when the limit is reached). `TrendView` is the base of list
-screens that show trends.
+service with AI agents that is watched). A budget has two forecasts: the platform's
+(`budget.forecast`) and our own (`own_forecast`; `consequence` also says when the limit is reached).
+`TrendView` is the base of list screens that show trends. The workspace is what is known of the
+platform in memory. `SafeText` is text without control characters; `mark_safe` declares our own
+words to be such.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 A view is a named list with its own filter, sorting and columns. Only the list screen itself knows
 which columns and filters it has, so the check creates each view's screen, without a terminal and
 without a request to the platform, the remote service whose records the lists show. A `Workspace`
-and a `DashboardContext` are what a screen is created with.
+and a `DashboardContext` are what a screen is created with. The workspace is what is known of the
+platform in memory.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ with which row; a way is a sequence of entries, the one to show last, through wh
 `Navigation` knows which entries there are; this file shows one: it sets the company in scope (the
 one that everything is shown of), creates the list if it was never shown, puts the cursor on the row
 and opens its detail. A place is the name of a screen, a view a list that the settings define; each
-has a tab.
+has a tab. The workspace is what is known of the platform in memory.
 """
 
 from __future__ import annotations

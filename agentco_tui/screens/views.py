@@ -5,7 +5,7 @@ has a tab, which shows its count, so it is created and kept up to date before it
 filter and the order of a screen's own list are remembered from run to run (`run_memory.py`). The
 frame is the dashboard's main screen; a place is the name of a screen, such as "tasks". A feed is
 one list of records that is polled from the platform, the remote service that is watched; its `Pace`
-says how often.
+says how often. The workspace is what is known of the platform in memory.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""One platform in memory, for the dashboard and for every command: see `Workspace`."""
+"""One platform, a remote service, in memory, for the dashboard and every command: `Workspace`."""

@@ -4,7 +4,7 @@ The REST API wants ids; users know names. A name that several records have is an
 their ids. A `Listing` is the answer to a list request: it is `whole` if it has every record that
 exists. `records_named` returns the records with that id or, if there is none, with that name.
 
-A feed is one list that is polled; `NAMES` are the two feeds of companies and agents.
+A feed is one list that is polled; `NAMES` are the two feeds of companies and AI agents.
 """
 
 from __future__ import annotations

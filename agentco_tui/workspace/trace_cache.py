@@ -1,7 +1,8 @@
 """Reads the trace of a task, and keeps the traces read last.
 
-A trace is the platform's record of the steps in which an agent worked on one task. The Overview
-shows the end of it, the dialogs all of it, so the same trace is often wanted twice.
+A trace is the steps in which an AI agent worked on one task, as the platform (the remote service)
+recorded them. The Overview shows the end of it, the dialogs all of it, so the same trace is often
+wanted twice. `mark_safe` declares our own words free of control characters.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """One file for each kind of record: its table of names, and how a record is built of them.
 
-The kinds are companies, agents, tasks, budgets, alerts, entries of the activity log and steps of a
-trace (the log of one task, which has no list). `WHOLE` is the budget of all companies together. The
-names are those of fields in the answers of platforms, the remote services. A profile, the user's
-configuration for one platform, may map further names.
+The kinds are companies, AI agents, tasks, budgets, alerts, entries of the activity log and steps of
+a trace (the log of one task, which has no list). `WHOLE` is the budget of all companies together.
+The names are those of fields in the answers of platforms, the remote services. A profile, the
+user's configuration for one platform, may map further names.
 """
 
 from __future__ import annotations

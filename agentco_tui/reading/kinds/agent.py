@@ -1,11 +1,11 @@
 """Agents of a company: the names of their fields, and how an `Agent` is built.
 
 Platforms are the remote services that this program can watch. `AGENTS` is the description by which
-agents are read. In `FIELDS`, each `Field(slot, names, reader)` lists the names under which
+AI agents are read. In `FIELDS`, each `Field(slot, names, reader)` lists the names under which
 platforms send one of our fields (its *slot*), best first, and the function that reads a raw value;
 after `#` come the platforms that use the names. `_build` makes an `Agent` of a `Row`, the values of
 one object by slot; `DecodeContext` is what the rest of the answer says about it, such as a unit of
-sums.
+sums. `SafeText` is text without control characters; `mark_safe` declares our own words to be such.
 """
 
 from __future__ import annotations

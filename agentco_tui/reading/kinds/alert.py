@@ -1,14 +1,15 @@
 """Budget alerts: their fields, and how an `Alert` is built from a row of an answer.
 
-Platforms (the remote services that are watched) send two things as alerts: *events* ("80 % was
-reached") and *rules* ("notify me at 80 %"). A rule becomes an alert that is not open.
+Platforms (the remote services with AI agents that are watched) send two things as alerts: *events*
+("80 % was reached") and *rules* ("notify me at 80 %"). A rule becomes an alert that is not open.
 
 The severity is read only from words and flags. What an alert's figures mean for its severity is
 decided in `live/insight.py`, which knows the figures of all budgets.
 
 `Field(slot, names, reader)` declares the names that platforms use for one of our fields (a slot),
 best first, and the function that reads the raw value (see `reading/schema.py`). A `Row` holds the
-values of one object by slot.
+values of one object by slot. `SafeText` is text without control characters; `mark_safe` declares
+our own words to be such.
 """
 
 from __future__ import annotations

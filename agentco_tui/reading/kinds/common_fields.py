@@ -1,8 +1,8 @@
 """Fields that several kinds of records have, and the function that makes a record of a row.
 
-Platforms are the remote services that this program can watch. The files of `kinds/` describe one
-kind of record each, by a table of `Field(slot, names, reader)`: the names under which platforms
-send one of our fields (its *slot*), best first, and the function that reads a raw value.
+Platforms are the remote services with AI agents that this program can watch. The files of `kinds/`
+describe one kind of record each, by a table of `Field(slot, names, reader)`: the names under which
+platforms send one of our fields (its *slot*), best first, and the function that reads a raw value.
 `id_field`, `reference_fields`, `CREATED` and `COST` are parts of these tables. A *reference* is
 what a record says of another one: an id, a name, or both (`Ref`).
 

@@ -1,4 +1,4 @@
-"""Companies of agents: the names of their fields, and how a `Company` is built.
+"""Companies of AI agents: the names of their fields, and how a `Company` is built.
 
 Platforms are the remote services that this program can watch. `COMPANIES` is the description by
 which companies are read. In `FIELDS`, each `Field(slot, names, reader)` lists the names under which

@@ -1,4 +1,4 @@
-"""Tasks of agents: the names of their fields, and how a `Task` is built.
+"""Tasks of AI agents: the names of their fields, and how a `Task` is built.
 
 Platforms are the remote services that this program can watch. `TASKS` is the description by which
 tasks are read. In `FIELDS`, each `Field(slot, names, reader)` lists the names under which platforms

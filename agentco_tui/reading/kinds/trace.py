@@ -1,13 +1,14 @@
 """One step of a trace, the log of how an agent worked on a task: its fields, and how it is built.
 
-Platforms are the remote services that this program can watch. `STEPS` is the description by which
-steps are read. In `FIELDS`, each `Field(slot, names, reader)` lists the names under which platforms
-send one of our fields (its *slot*), best first, and the function that reads a raw value; after `#`
-come the platforms that use the names. `_build` makes a `TraceStep` of a `Row`, the values of one
-object by slot. A reader returns None for a value it cannot read, `EMPTY` for one that says nothing,
-and `Incomplete` for one that holds more than it read.
+Platforms are the remote services with AI agents that this program can watch. `STEPS` is the
+description by which steps are read. In `FIELDS`, each `Field(slot, names, reader)` lists the names
+under which platforms send one of our fields (its *slot*), best first, and the function that reads a
+raw value; after `#` come the platforms that use the names. `_build` makes a `TraceStep` of a `Row`,
+the values of one object by slot. A reader returns None for a value it cannot read, `EMPTY` for one
+that says nothing, and `Incomplete` for one that holds more than it read.
 
 Which objects of an answer are steps, and in which order, is decided in `reading.trace_layout`.
+`SafeText` is text without control characters.
 """
 
 from __future__ import annotations

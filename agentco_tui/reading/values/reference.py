@@ -1,10 +1,11 @@
 """Readers of identifiers, and of references from one record to another.
 
-A record is a task, an agent, a company and so on, as a platform (the remote service) sends it; the
-names in `Field`s are those that platforms use, with the platforms after `#`, and `Table` reads an
-object by them. A reader takes a raw JSON value and returns what it means; `EMPTY` if the value is
-understood and says nothing; `Incomplete(value)` if the raw value holds more than that; None if it
-is no value of this sort. A `Ref` is a reference: an id, a name, or both.
+A record is a task, an AI agent, a company and so on, as a platform (the remote service) sends it;
+the names in `Field`s are those that platforms use, with the platforms after `#`, and `Table` reads
+an object by them. A reader takes a raw JSON value and returns what it means; `EMPTY` if the value
+is understood and says nothing; `Incomplete(value)` if the raw value holds more than that; None if
+it is no value of this sort. A `Ref` is a reference: an id, a name, or both. `SafeText` is text
+without control characters.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Maps the status words of platforms to our states and severities.
 
-Platforms are the remote services with the tasks, agents and alerts that have these words. Case,
+Platforms are the remote services with the tasks, AI agents and alerts that have these words. Case,
 hyphens, spaces, capitals inside a word, enum prefixes (`TASK_STATE_INPUT_REQUIRED`,
 `TaskStatus.RUNNING`) and spelling (canceled, cancelled) do not matter. An unknown status is OTHER:
 it is shown as it was sent, and never treated as done.

@@ -5,7 +5,9 @@ The activity log is that of the platform, the remote service whose AI agents are
 the log to a CSV file while it arrives from GET /api/activity/export; `Written` counts the rows and
 bytes of that file. Each returns a `FormPlan`, i.e. the fields of a form, `parse`, which checks what
 was typed, and `send`, which uses it. A `FormRequest` has the main screen (`frame`) and its list
-(`frame.view`); the scope is the company that the dashboard is limited to.
+(`frame.view`); the scope is the company that the dashboard is limited to. The workspace is what is
+known of the platform in memory. `SafeText` is text without control characters; `mark_safe` declares
+our own words to be such.
 """
 
 from __future__ import annotations

@@ -5,7 +5,9 @@ name for one, with its settings. A need is something that requires the operator:
 too long, a budget that runs out; its level says how urgent it is, a snooze puts it off. `:profile`
 without a name opens the list. Each profile is watched by a `Workspace` of its own: the client, the
 poller and the needs that a dashboard has, too. A platform that does not answer delays no other.
-Nothing is decided here: enter leaves for the dashboard of the need's own profile.
+Nothing is decided here: enter leaves for the dashboard of the need's own profile. The workspace is
+what is known of the platform in memory. `SafeText` is text without control characters; `mark_safe`
+declares our own words to be such.
 """
 
 from __future__ import annotations

@@ -10,7 +10,8 @@ too small for it, no key counts.
 
 The list begins with the tasks that the user knows least (`Familiarity`: changed since they were
 read, not read, read), and ends with those that were marked but can't be approved with the set
-(`Excluded`).
+(`Excluded`). The workspace is what is known of the platform in memory. `SafeText` is text without
+control characters; `mark_safe` declares our own words to be such.
 """
 
 from __future__ import annotations

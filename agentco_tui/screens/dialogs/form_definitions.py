@@ -1,12 +1,14 @@
 """The forms by the command that opens each, and those that create tasks and companies.
 
-The platform is the remote service that has the tasks, agents and companies. Each form is a function
-that takes a `FormRequest` (the main screen, and the record under its cursor as `subject`) and
-returns a `FormPlan`: its fields, `parse`, which checks what was typed, and `send`, which sends it
-after the user has confirmed the `question`. It returns a sentence instead if there is no form to
+The platform is the remote service that has the tasks, AI agents and companies. Each form is a
+function that takes a `FormRequest` (the main screen, and the record under its cursor as `subject`)
+and returns a `FormPlan`: its fields, `parse`, which checks what was typed, and `send`, which sends
+it after the user has confirmed the `question`. It returns a sentence instead if there is no form to
 open, for example because the cursor is on no company to clone; "" is an action that needs no form
 and shows its own result. `DialogRouter` opens the forms. The scope is the company that the
-dashboard is limited to; `poller.query.company` has its id.
+dashboard is limited to; `poller.query.company` has its id. The workspace is what is known of the
+platform in memory. `SafeText` is text without control characters; `mark_safe` declares our own
+words to be such.
 """
 
 from __future__ import annotations

@@ -1,12 +1,14 @@
 """What every form needs: the screen it was opened from, name fields, writing, and new files.
 
 A `FormRequest` is passed to the function that builds a form (`form_definitions.FORMS`). It turns
-the names of companies and agents that the user typed into ids, and makes the function with which a
-form sends a `Write`: one change on the platform (the remote service that has the companies), which
-is noted in the journal, a file, and sent once. A `Ref` names a record by id, name or both.
+the names of companies and AI agents that the user typed into ids, and makes the function with which
+a form sends a `Write`: one change on the platform (the remote service that has the companies),
+which is noted in the journal, a file, and sent once. A `Ref` names a record by id, name or both.
 
 The scope is the company that the dashboard is limited to; `workspace.poller.query.company` has its
-id, or None for all companies.
+id, or None for all companies. The frame is the main screen, the workspace what is known of the
+platform in memory. `SafeText` is text without control characters; `mark_safe` declares our own
+words to be such.
 """
 
 from __future__ import annotations

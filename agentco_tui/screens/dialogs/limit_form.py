@@ -1,10 +1,12 @@
-"""The form that sets an agent's monthly limit: POST /api/budget/agents/:id.
+"""The form that sets an AI agent's monthly limit: POST /api/budget/agents/:id.
 
 Its question shows the old limit, the new one and the difference; a limit that is ten times as high
 needs a second confirmation. The budget that the question showed is passed to the write (the change
 that is sent): if the platform, the remote service, has another limit by then, nothing is sent. A
-`FormPlan` has the fields of a form and the functions that check, confirm and send what was typed;
-a `FormRequest` has the main screen (`frame`) and the record under its cursor (`subject`).
+`FormPlan` has the fields of a form and the functions that check, confirm and send what was typed; a
+`FormRequest` has the main screen (`frame`) and the record under its cursor (`subject`). The
+workspace is what is known of the platform in memory. `SafeText` is text without control characters;
+`mark_safe` declares our own words to be such.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Opens the dialogs over the main screen, and carries out what the user confirms in them.
 
 The lists call it for their keys (`a` approves, `t` shows a trace, …), and so do two observers of
-the platform, the remote service: when a task leaves the list after its approval had ended badly
-(`recheck_decision`), and when an earlier run left writes without an outcome (`recover_attempts`).
+the platform, the remote service that runs AI agents: when a task leaves the list after its approval
+had ended badly (`recheck_decision`), and when an earlier run left writes without an outcome
+(`recover_attempts`).
 
 The terms: a write is a change on the platform; an `Attempt` is its note in the journal, a file.
 `dashboard.decisions` has the approvals made from this machine, one `Decision` per task, with its
@@ -11,7 +12,9 @@ current `Step` or its `Outcome`. `decisions.hold` waits for the undo window of a
 of it. `store.pending` has the tasks that wait for a decision, `store.tasks` all tasks. A set is
 several tasks approved with one yes. A profile is the user's name for a platform and its settings.
 
-This module is imported soon after the first screen is shown (`preload.py`).
+This module is imported soon after the first screen is shown (`preload.py`). The workspace is what
+is known of the platform in memory. `SafeText` is text without control characters; `mark_safe`
+declares our own words to be such.
 """
 
 from __future__ import annotations

@@ -1,11 +1,14 @@
 """The forms of a shift: to snooze a need, and to hand over to the next operator.
 
 The platform is the remote service whose AI agents the operators watch. A need is an item of the
-"needs you" list on the Overview, with a level of urgency. Snoozed, it is put at the end of that
-list for some time, or until its level rises, with a note of what the operator promised. The
-hand-over is a Markdown text with the state of the platform, the open and the snoozed needs, and
-what has happened since the shift began (`idle_tracker.shift_since`): each line is a `ChangeEvent`
-of a `Section`. A `FormPlan` has the fields of a form and the functions that check and send it.
+"needs you" list on the Overview (what the user should look at), with a level of urgency. Snoozed,
+it is put at the end of that list for some time, or until its level rises, with a note of what the
+operator promised. The hand-over is a Markdown text with the state of the platform, the open and the
+snoozed needs, and what has happened since the shift began (`idle_tracker.shift_since`): each line
+is a `ChangeEvent` of a `Section`. A `FormPlan` has the fields of a form and the functions that
+check and send it. The frame is the main screen, the workspace what is known of the platform in
+memory. `SafeText` is text without control characters; `mark_safe` declares our own words to be
+such.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The trace of a task: the steps that an agent took for it, as a page or in a few lines.
+"""The trace of a task: the steps that an AI agent took for it, as a page or in a few lines.
 
 `TraceScreen` reads the trace and shows it, with the task's fields below. A long trace is folded:
 enter unfolds the step under the cursor, and a failed step is unfolded from the beginning. `/`
@@ -7,7 +7,9 @@ The steps come from the platform, the remote service; a decision is an approval 
 resolution what became of a task that no longer waits.
 
 A `DetailPane` has a cursor on the lines that have a key; the key of a step is its number, which
-counts from 1. `CellContext` gives cells what they need besides their record, such as the time.
+counts from 1. `CellContext` gives cells what they need besides their record, such as the time. The
+workspace is what is known of the platform in memory. `SafeText` is text without control characters;
+`mark_safe` declares our own words to be such.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ functions and data, no Textual. All widths are in cells of the terminal.
 
 A `Cell` is a text in a tone, for which the theme has a colour; `SafeText` is text without control
 characters. The filter is what the user types after `/` to see only some rows, such as `cost>5`.
+`SafeText` is text without control characters.
 """
 
 from __future__ import annotations
