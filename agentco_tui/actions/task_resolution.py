@@ -2,7 +2,8 @@
 
 Tasks wait for approval on the platform, the remote service; this program or anyone else decides.
 The decision is known from the task's record and from the verbs, outcomes and actors of the
-platform's log; never from texts in the log, because AI agents write those.
+platform's log; never from texts in the log, because AI agents write those. A `status` is the
+platform's word, the `state` what it means to this program.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ On the platform (the remote service), AI agents ask the user to approve their ta
 has a cost or an estimate; the agent and its company have a budget each. The question before an
 approval shows each `BudgetImpact`. A precedent is the outcome and the cost of earlier tasks that
 are alike; it gives the cost of a task that has no estimate. Costs are added up only if nothing says
-that they are in different units or currencies.
+that they are in different units or currencies. A budget's share is the spent part of its limit.
 """
 
 from __future__ import annotations

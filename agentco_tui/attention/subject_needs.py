@@ -5,7 +5,7 @@ with one subject (its budget, its alerts, its state, its spending) is one need, 
 one line about it. The queue holds the tasks that wait for the user. `NeedsModel` gathers what is
 wrong in a `Subject`; the functions here judge and rank it. The alarms are `FastSpend` (the limit is
 reached within the hour), `burn` (the money is spent too fast to last its period) and `Runaway` (an
-AI agent spends far more than it usually does).
+AI agent spends far more than it usually does). A budget's share is the spent part of its limit.
 """
 
 from __future__ import annotations

@@ -6,7 +6,8 @@ a value. The number of series is bounded, because Prometheus stores each of them
 A `Workspace` is what is known in memory of the platform, the service that is watched. A feed is one
 list that is read from it; a need is something that needs the user (an urgent task, a stopped AI
 agent, a budget, ...); the queue is the tasks that wait for approval. An owner is a company or an
-agent, or all companies. A budget burns if its limit is reached too soon at the present rate.
+agent, or all companies. A budget burns if its limit is reached too soon at the present rate. A
+budget's share is the spent part of its limit.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ All are pure functions, which the "since" dialog calls in a thread. Times are se
 the platform's clock. A `Span` is a pair of begin and end; a `TaskLife` or `AlertLife` is all that
 is known of one task or alert, a `Track` a figure over time. The subject of a budget is the id of
 its owner, "" for the total. `SafeText` is text without control characters; `mark_safe` declares our
-own words to be such.
+own words to be such. A gap is an entry of our own where entries are missing (`is_gap`).
 """
 
 from __future__ import annotations

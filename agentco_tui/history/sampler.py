@@ -9,7 +9,8 @@ gap. A task departs when it leaves the queue. `listing.whole` says that an answe
 
 What is not known is not remembered as a figure: a list that isn't whole has no count, and one in
 another scope (of another company) says nothing of the records outside it. No poll costs a pass over
-all records, except the first one after a pause or in another scope.
+all records, except the first one after a pause or in another scope. A `status` is the platform's
+word, the `state` what it means to this program.
 """
 
 from __future__ import annotations

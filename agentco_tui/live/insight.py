@@ -3,7 +3,8 @@
 Pure functions, used by all screens and commands, so that they agree. `AlertLimits` has the
 thresholds from the settings; `now` is in seconds since 1970 by the platform's clock. An alert is a
 warning that the platform itself (the remote service that runs AI agents) has raised about a budget.
-The scope is the company to which all screens are limited.
+The scope is the company to which all screens are limited. A budget's share is the spent part of its
+limit.
 """
 
 from __future__ import annotations

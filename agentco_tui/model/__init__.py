@@ -4,8 +4,9 @@ The platform is the remote service that runs companies of AI agents. `agentco_tu
 responses into them; all other packages read them. A `SafeText` has been cleaned of control
 characters and escape sequences, so it can be shown. Identifiers (`id`) are kept exactly as they
 were sent, because they go back into requests; they must pass `clean_line` before they are shown. A
-field that was not sent is None, never 0 or "". Fields that the decoder did not understand are kept
-in `extra` as compact JSON, and shown in the detail pane.
+field that was not sent is None, never 0 or "". A `status` is the platform's word, the `state` what
+it means to this program. Fields that the decoder did not understand are kept in `extra` as compact
+JSON, and shown in the detail pane.
 
 A record is writable if a request may name it by its id. It is not if the platform sent no id, or
 the same id for several rows: then `id_doubt` says why, and no approval or change can be sent.

@@ -9,7 +9,8 @@ what only the dashboard has. `workspace.outlook` has the forecasts and the figur
 hours. The scope (`poller.query.company`) is the id of the company that is shown, None for all. The
 trace of a task is the list of steps that its agent took. The workspace is what is known of the
 platform in memory. `SafeText` is text without control characters; `mark_safe` declares our own
-words to be such.
+words to be such. A `status` is the platform's word, the `state` what it means to this program. A
+gap is an entry of our own where entries are missing (`is_gap`).
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 The user approves tasks on a remote service. A confirmed approval is held back for a few seconds,
 its undo window, before it is sent. `dashboard.decisions` has the approvals; the functions here are
 run by keys of the dashboard's main screen (`frame`), whose `say` shows a message. The workspace is
-what is known of the platform in memory.
+what is known of the platform in memory. The scope is the company that the user has limited
+everything to, if any.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ consists of objects that each do one thing: `Poller` reads the feeds (lists of r
 tasks that wait) into the `Store`; `NeedsModel` ranks the needs, which are what the user should look
 at; `ForecastService` (called the outlook) forecasts budgets and counts the last 24 hours; `History`
 writes what was polled into a database; `Snoozes` are needs that the user put off, in a file that
-several programs share.
+several programs share. The scope is the company that the user has limited everything to, if any.
 """
 
 from __future__ import annotations

@@ -9,7 +9,8 @@ by slot. A reader returns None for a value it cannot read, `EMPTY` for one that 
 
 Tasks are what users approve, so nothing of them may be lost: a text that is shortened or cleaned
 here is kept as it was sent, too (`_keep_whole_text`), and `task_verdict` decides from several
-fields whether a task waits for an approval.
+fields whether a task waits for an approval. A `status` is the platform's word, the `state` what it
+means to this program.
 """
 
 from __future__ import annotations

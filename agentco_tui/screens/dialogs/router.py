@@ -14,7 +14,8 @@ several tasks approved with one yes. A profile is the user's name for a platform
 
 This module is imported soon after the first screen is shown (`preload.py`). The workspace is what
 is known of the platform in memory. `SafeText` is text without control characters; `mark_safe`
-declares our own words to be such.
+declares our own words to be such. The scope is the company that the user has limited everything to,
+if any.
 """
 
 from __future__ import annotations
