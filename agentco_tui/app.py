@@ -6,7 +6,6 @@ platform, the service that is watched: polling, history, renewal of the API key)
 follows the settings file and the speed of the terminal, shows notices, and leaves. A `Switch` ends
 the app and has another one started for another profile, which is the user's name for a platform
 with its key and settings. `Remembered` is how the profile's dashboard was left the last time.
-`SafeText` is text without control characters; `mark_safe` declares our own words to be such.
 """
 
 from __future__ import annotations

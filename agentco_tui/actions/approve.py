@@ -6,8 +6,7 @@
 began after the answer came or was given up on, and claims no more than they show. An `Attempt` is
 the journal's note of what is about to be sent; a `Check` is the result of one read; an `Outcome` is
 what became of the approval, as data. `says_it_waits` asks a record alone; `waits_for_person` also
-trusts the pending list where the record has no clear status. `SafeText` is text without control
-characters; `mark_safe` declares our own words to be such.
+trusts the pending list where the record has no clear status.
 """
 
 from __future__ import annotations

@@ -3,8 +3,7 @@
 The tasks that are approved together are a set. `BatchApproval` runs one `Approval` for each of
 them: `post` sends one request to the platform (the remote service), `reconcile` reads until its
 outcome is known. The progress of each is a `Decision`, which the screens show. Tasks whose first
-reads begin together share them. `SafeText` is text without control characters; `mark_safe` declares
-our own words to be such.
+reads begin together share them.
 """
 
 from __future__ import annotations

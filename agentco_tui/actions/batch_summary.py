@@ -3,8 +3,7 @@
 AI agents on the platform (the remote service) ask the user to approve their tasks; a set is the
 tasks that the user has marked to approve together. This module sorts the tasks for review, adds up
 their costs, names what is unusual about each, and excludes tasks that can't be approved together
-with the others. `SafeText` is text without control characters; `mark_safe` declares our own words
-to be such.
+with the others.
 """
 
 from __future__ import annotations

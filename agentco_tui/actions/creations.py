@@ -4,8 +4,7 @@ A write is one request that changes the platform, the remote service; `write_flo
 of these classes in turn. The store is what is known of the platform in memory. A new record has no
 id yet, so it is recognised by what it is: a similar record (`is_similar`: the same title, AI agent
 and company) that was not in the list before the attempt. The list is read before and after sending.
-If the answer is lost, the record is found that way, and no second one is made. `SafeText` is text
-without control characters; `mark_safe` declares our own words to be such.
+If the answer is lost, the record is found that way, and no second one is made.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ is that of pending tasks, as it is polled into the store. Lines, details, the Ov
 and the question about a second attempt all show these decisions, so that they agree.
 `Decisions.subscribe` reports each change. Decisions of other dashboards on this machine come from
 the journal, the file in which each attempt is noted before it is sent. `UndoWindow` is the time in
-which the user can take a yes back. `SafeText` is text without control characters.
+which the user can take a yes back.
 """
 
 from __future__ import annotations

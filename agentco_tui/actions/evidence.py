@@ -3,8 +3,7 @@
 A write is one request that changes the platform (the remote service); reads before and after it
 show whether it took effect. A `Receipt` is the decoded 2xx answer to a write, which may still
 contain a no. `Sent.NO` of an error says that the request certainly had no effect. `write_flow` and
-its subclasses conclude outcomes from these types; nothing is read or sent here. `SafeText` is text
-without control characters; `mark_safe` declares our own words to be such.
+its subclasses conclude outcomes from these types; nothing is read or sent here.
 """
 
 from __future__ import annotations

@@ -5,8 +5,7 @@ and `differences` must return nothing. The platform is the remote service that h
 their tasks; "our" fields are those of `Task` that the program knows. `Task.content` is a digest of
 all that the platform sent of the task, without volatile fields such as counters; `Task.extra` has
 the fields that the program does not know, as JSON. The differences are also what the user is shown
-if the task has changed. `SafeText` is text without control characters; `mark_safe` declares our own
-words to be such.
+if the task has changed.
 """
 
 from __future__ import annotations

@@ -2,8 +2,7 @@
 
 The forms create a task or a company on the platform, the remote service that runs AI agents, or
 clone a company; keys are the names of the request's fields. The platform states no bounds, so only
-what no platform can want is refused here; the rest is the platform's to refuse. `SafeText` is text
-without control characters; `mark_safe` declares our own words to be such.
+what no platform can want is refused here; the rest is the platform's to refuse.
 """
 
 from __future__ import annotations

@@ -4,8 +4,7 @@ A `Section` is a heading with notes and events (`ChangeEvent`); its `none` is wh
 has no events. The journal notes what this machine sent to change the platform, the remote service
 with AI agents (`Attempt`), and its outcome (`Settled`); `Earlier` is both of one attempt. The
 platform's texts are written as Markdown code, so that they stay mere text, whichever program
-renders it. `SafeText` is text without control characters; `mark_safe` declares our own words to be
-such.
+renders it.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ thing: under its lock, an attempt is written only if no other at the same subjec
 agent or company acted on) is open, and no line about that subject came after the read that the
 decision is based on. What this process has in flight is also kept in memory. If another program
 changed the file, nothing is sent: before each attempt all of the file is compared with what was
-read. `SafeText` is text without control characters.
+read.
 """
 
 from __future__ import annotations

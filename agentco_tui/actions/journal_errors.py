@@ -1,8 +1,7 @@
 """The errors of the journal, with sentences for the user.
 
 The journal is the file in which each write (a request that changes the remote service) is noted
-before it is sent; while it can't be used, nothing is sent. `SafeText` is text without control
-characters; `mark_safe` declares our own words to be such.
+before it is sent; while it can't be used, nothing is sent.
 """
 
 from __future__ import annotations

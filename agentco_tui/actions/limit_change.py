@@ -2,8 +2,7 @@
 
 `LimitChange` is the `Write` for limits (see write_flow.py, which calls its methods in turn): a
 request that changes the platform, the remote service that runs the AI agents. The store is what is
-known of the platform in memory. `subject` is the agent's id. `SafeText` is text without control
-characters; `mark_safe` declares our own words to be such.
+known of the platform in memory. `subject` is the agent's id.
 """
 
 from __future__ import annotations

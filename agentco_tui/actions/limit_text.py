@@ -1,7 +1,4 @@
-"""Monthly spending limits of AI agents as text: checked when typed, written as they are shown.
-
-`SafeText` is text without control characters; `mark_safe` declares our own words to be such.
-"""
+"""Monthly spending limits of AI agents as text: checked when typed, written as they are shown."""
 
 from __future__ import annotations
 

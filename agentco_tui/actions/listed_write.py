@@ -4,7 +4,7 @@ Creating tasks and companies, cloning and setting limits are such writes: the li
 then the request is sent, then the list is read until it shows the effect (`write_flow.Write`). The
 platform is the remote service with AI agents that they change; the store is what is known of it in
 memory. A `Listing` is one answer with records. The journal notes each attempt before it is sent
-(`Attempt`). `mark_safe` declares our own words free of control characters.
+(`Attempt`).
 """
 
 from __future__ import annotations

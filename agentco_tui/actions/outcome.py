@@ -4,8 +4,7 @@ A write is one request that changes the platform (the remote service): an approv
 company, a new limit. The subject is the task, AI agent or company acted on. The journal is the file
 in which each attempt at a write is noted before it is sent. Reads are list requests before and
 after the write, to compare and to confirm. A set is a batch of tasks approved together. An outcome
-claims no more than what was read, or what the platform clearly answered. `SafeText` is text without
-control characters.
+claims no more than what was read, or what the platform clearly answered.
 """
 
 from __future__ import annotations

@@ -3,8 +3,7 @@
 An `Outcome` is what became of one write, a request that changes the platform (the remote service),
 such as an approval; its `Reason` selects the sentence. No program code reads these sentences;
 whatever depends on an outcome uses its fields. A sentence says "approved" only if a read, or the
-platform's clear yes, shows it. `SafeText` is text without control characters; `mark_safe` declares
-our own words to be such.
+platform's clear yes, shows it.
 """
 
 from __future__ import annotations

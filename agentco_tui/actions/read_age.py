@@ -4,8 +4,7 @@ A write is a request that changes the platform (the remote service), such as an 
 the record it is about is read again, and the journal (a file on disk) notes it. A yes applies to
 what is there now. Between the read that was compared with what the user saw and the moment in which
 the request leaves lie the lock of the journal, the disk, the connection, and whatever else stops
-the process. What was read before all that may not be so any more. `SafeText` is text without
-control characters; `mark_safe` declares our own words to be such.
+the process. What was read before all that may not be so any more.
 """
 
 from __future__ import annotations

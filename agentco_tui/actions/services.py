@@ -5,7 +5,6 @@ that is, to each request that changes the platform, the remote service. `Poller`
 platform's lists into the store, what is known of it in memory. A task is what an AI agent wants to
 do; it waits for a decision, the user's yes or no. A set is several tasks approved with one yes. The
 journal is a file in which each attempt is noted before it is sent; an `Attempt` is such a note.
-`SafeText` is text without control characters; `mark_safe` declares our own words to be such.
 """
 
 from __future__ import annotations

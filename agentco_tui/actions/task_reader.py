@@ -4,8 +4,7 @@ A decision is the user's approval of a task. Before and after each, the platform
 service) is read through `TaskReader`, with requests of its own that wait for no poll. The store is
 what the screen shows of the platform; a feed is one list of it that `Poller` polls. Concurrent
 decisions share reads (`SingleFlight`). Where the screen shows the same company, what was read also
-goes into the store, so that the screen shows what the decision was based on. `SafeText` is text
-without control characters; `mark_safe` declares our own words to be such.
+goes into the store, so that the screen shows what the decision was based on.
 """
 
 from __future__ import annotations

@@ -11,8 +11,7 @@ subclasses of `Write`.
 
 An `Attempt` is the journal's entry before a write is sent, `Settled` the one about its outcome; a
 `Receipt` is a decoded 2xx answer; a `Check` is what one read shows, and its `Observation` says
-whether that is the write's effect. `SafeText` is text without control characters; `mark_safe`
-declares our own words to be such.
+whether that is the write's effect.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 The client sends requests to the platform, a remote service. Each function returns the argument, or
 raises an error: WrongArgumentType (a TypeError) for a wrong type, WrongArgument (a ValueError) for
 a value that can't be used. Both name the argument, and neither repeats its value, which could be a
-secret. `mark_safe` declares our own words free of control characters.
+secret.
 """
 
 from __future__ import annotations

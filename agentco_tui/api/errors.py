@@ -2,7 +2,7 @@
 
 `ApiError.sent` says whether the platform (the remote service) may have acted on the request: only
 `Sent.NO` is proof that it has not. Code that writes to the platform decides by it whether the
-outcome is known. `SafeText` is text without control characters.
+outcome is known.
 """
 
 from __future__ import annotations

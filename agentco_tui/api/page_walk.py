@@ -3,8 +3,7 @@
 A row is one object of a list as the platform, the remote service, sends it; a record is made of it.
 `Fetcher` asks a `PageWalk` for the next request and adds each page as it was read, until none is
 left; `finish` makes a `Listing` of them. `ListRest` is what an answer says about further pages.
-`KnownRows` and `CachedRows` are kept so that the next reading decodes only new rows. `SafeText` is
-text without control characters.
+`KnownRows` and `CachedRows` are kept so that the next reading decodes only new rows.
 """
 
 from __future__ import annotations

@@ -3,8 +3,7 @@
 The platform is the remote service that the dashboard shows. `agentco-tui --record FILE` makes one,
 `agentco-tui replay FILE` shows it. `recording_format` describes the file: an `About`, then a
 `Recorded` for each answer. A *target* is a request's method, path and query. An answer that is the
-same as the last one to its target is written without body. `SafeText` is text without control
-characters; `mark_safe` declares our own words to be such.
+same as the last one to its target is written without body.
 """
 
 from __future__ import annotations

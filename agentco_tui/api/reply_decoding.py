@@ -3,7 +3,7 @@
 `decode` makes records of parsed JSON: a `Kind` describes one kind of record, a `Page` has the
 records of a list in one answer. `KnownRows` are the hashes of rows that were decoded before, with
 their records. An error is returned, not raised: a raised one would hold on to the parser's
-exception, and with it to the body. `mark_safe` declares our own words free of control characters.
+exception, and with it to the body.
 """
 
 from __future__ import annotations

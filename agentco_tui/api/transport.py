@@ -10,7 +10,6 @@ The parts: a `RequestBuilder` checks and builds requests, `Pools` sends them thr
 connections, `read_pieces` reads a body, a `ListReader` decodes a long list while it arrives,
 `retry_wait` is the retry policy, a `Recorder` writes all answers to a file, and `Measurements` keep
 latency and clock skew. `beside` runs work in a thread. A decision is an approval with its reads.
-`SafeText` is text without control characters.
 """
 
 from __future__ import annotations

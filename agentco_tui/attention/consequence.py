@@ -4,8 +4,7 @@ A budget is the limit and the spending of an AI agent, a company or all, as the 
 service that runs the agents) reports them. `ForecastService` forecasts each budget by its spending
 in the last minutes (the alarm `FastSpend`), in the last hours (`burn`) and in the history so far
 (`Forecast`, or `TooLittle` history for one). Figures that are computed here are marked `~`; a
-forecast that the platform has sent is named as the platform's. `SafeText` is text without control
-characters; `mark_safe` declares our own words to be such.
+forecast that the platform has sent is named as the platform's.
 """
 
 from __future__ import annotations

@@ -3,8 +3,7 @@
 A critical event is a need (an item of the "needs you" list, what the user should look at) that has
 become critical. The command is a setting, for instance a script that pages someone. It gets the
 event in environment variables, such as AGENTCO_NEED_TEXT. The log is `on_critical.log` in the state
-folder. `SafeText` is text without control characters; `mark_safe` declares our own words to be
-such.
+folder.
 """
 
 from __future__ import annotations

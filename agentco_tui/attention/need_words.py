@@ -6,8 +6,7 @@ platform, the remote service) is a task, a budget, an alert, an AI agent or an e
 notifications and hand-overs use these words, so they say the same. `Names` looks up names for ids,
 `ForecastService` has the forecasts for budgets. A subject is an agent, a company, or the whole: all
 companies together. `RankReason` says why a need is ranked as it is, for instance `STOPS`: tasks are
-blocked by it. `SafeText` is text without control characters; `mark_safe` declares our own words to
-be such. A budget's share is the spent part of its limit.
+blocked by it. A budget's share is the spent part of its limit.
 """
 
 from __future__ import annotations

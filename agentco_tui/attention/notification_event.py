@@ -3,8 +3,7 @@
 Most are needs (items of the "needs you" list, what the user should look at) that have become
 critical; others are outages of a feed, that is, of one list that is polled. `Notifier` finds the
 events; terminals and desktops show them, and the `on_critical` command gets them. Several events
-that come together are one notification. `SafeText` is text without control characters; `mark_safe`
-declares our own words to be such.
+that come together are one notification.
 """
 
 from __future__ import annotations

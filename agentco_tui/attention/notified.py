@@ -3,7 +3,7 @@
 `agentco-tui watch` runs without a screen, and calls the user's command for critical events. Each
 entry belongs to one platform (the remote service that is watched), one scope (a company, or all)
 and one command: a `watch` in a terminal, which runs no command, must not keep the one that pages
-someone from doing so. `SafeText` is text without control characters.
+someone from doing so.
 """
 
 from __future__ import annotations

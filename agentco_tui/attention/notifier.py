@@ -5,8 +5,7 @@ new tasks of high priority, and outages: feeds (the lists that are polled from t
 remote service that runs AI agents) that have not answered for some time. `Freshness` says when a
 feed last answered, and why it fails. Keys of events are those of needs, "new task:ID" and
 "fails:KIND OF FAILURE". The steady clock is one that never jumps. The dashboard and `watch` call
-`find_events` after each refresh. `remembered` returns the state for the next run. `SafeText` is
-text without control characters.
+`find_events` after each refresh. `remembered` returns the state for the next run.
 """
 
 from __future__ import annotations

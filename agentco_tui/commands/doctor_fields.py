@@ -5,7 +5,6 @@ config file, where a profile (the settings for one platform) can map a field of 
 one of the platform's. `reading.field_report` makes the report on one kind of record (company, AI
 agent, task, …): a `FieldReport` has our fields that were read, and the platform's that were not,
 each with the `similar` one of ours; it is `proposed` if that is likely to be the right one.
-`SafeText` is text without control characters.
 """
 
 from __future__ import annotations

@@ -3,8 +3,7 @@
 `login` tries a new key with it, with a time limit for each answer. The platform is the service that
 answers. A `Listing` is its answer to a list request, and a `Trace` has the steps in which an AI
 agent worked on a task. A feed is one list that the dashboard polls; `Store` and `Query` are only
-what `fetch` needs to read one. `figures` formats numbers and times. `SafeText` is text without
-control characters; `mark_safe` declares our own words to be such.
+what `fetch` needs to read one. `figures` formats numbers and times.
 """
 
 from __future__ import annotations

@@ -5,8 +5,7 @@ companies of AI agents are watched), such as the pending tasks; the workspace's 
 the store. The activity log is read apart, by a `FilteredLog`. `get_selection` selects by the flags,
 and `record_export` converts records to JSON and CSV. The scope is the company of `--company`, to
 which all lists are limited. A trace is the list of steps in which an agent worked on a task. The
-workspace is what is known of the platform in memory. `mark_safe` declares our own words free of
-control characters.
+workspace is what is known of the platform in memory.
 """
 
 from __future__ import annotations

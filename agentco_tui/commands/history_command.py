@@ -8,7 +8,6 @@ In its tables a platform is an address, and a `viewer` a profile (the user's nam
 its settings) that it was observed with. A `subject` is a company or an agent, whose `key` is its
 id; a `series` has the samples of one subject, and a `tally` the counts of one kind of log entry. A
 `life` is what is known of one task, and `seen` says when a feed (a list) was observed at all.
-`SafeText` is text without control characters; `mark_safe` declares our own words to be such.
 """
 
 from __future__ import annotations

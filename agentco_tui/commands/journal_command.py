@@ -3,8 +3,7 @@
 A change is an approval, a new task, a new limit, and so on (its verb). The journal file has an
 `Attempt` for each, written before it is sent to the platform (the service with AI agents that is
 watched), and then a `Settled` for its outcome; a later one corrects an earlier one. Other commands
-use `parse_since`, and `unsettled_report` for what is still open when the program ends. `SafeText`
-is text without control characters; `mark_safe` declares our own words to be such.
+use `parse_since`, and `unsettled_report` for what is still open when the program ends.
 """
 
 from __future__ import annotations

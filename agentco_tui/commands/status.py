@@ -8,9 +8,8 @@ The figures are those of the dashboard: `NeedsModel` ranks the needs, which are 
 the store has the records that were read, and `ForecastService` (the outlook) forecasts spending. A
 feed is one list that is read from the platform (the service that is watched), such as the pending
 tasks. A need is snoozed if the user has put it off for a while. A company, a group of AI agents
-that do tasks and spend money, is in scope if the check is limited to it. `SafeText` is text without
-control characters; `mark_safe` declares our own words to be such. A budget's share is the spent
-part of its limit.
+that do tasks and spend money, is in scope if the check is limited to it. A budget's share is the
+spent part of its limit.
 """
 
 from __future__ import annotations

@@ -7,7 +7,6 @@ changed since is not approved; it is a digest of the task's fields, `Task.conten
 
 An `Outcome` has a kind (done, refused, ...), a reason, and what it is known by: a later read, the
 answer alone, or HERE, by this program. `Services` is what all writes need: client, journal, reader.
-`mark_safe` declares our own words free of control characters.
 """
 
 from __future__ import annotations

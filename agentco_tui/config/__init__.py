@@ -3,7 +3,6 @@ effective value of each in flags, environment variables, config file and default
 
 A *profile* is a named table of the config file. It describes one *platform*, that is, one remote
 service whose companies of AI agents the dashboard shows: its address, its API key, and so on.
-`SafeText` is text without control characters; `mark_safe` declares our own words to be such.
 """
 
 from __future__ import annotations

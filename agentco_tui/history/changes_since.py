@@ -9,8 +9,7 @@ present state. The queue is the list of tasks that wait for approval.
 All are pure functions, which the "since" dialog calls in a thread. Times are seconds since 1970 by
 the platform's clock. A `Span` is a pair of begin and end; a `TaskLife` or `AlertLife` is all that
 is known of one task or alert, a `Track` a figure over time. The subject of a budget is the id of
-its owner, "" for the total. `SafeText` is text without control characters; `mark_safe` declares our
-own words to be such. A gap is an entry of our own where entries are missing (`is_gap`).
+its owner, "" for the total. A gap is an entry of our own where entries are missing (`is_gap`).
 """
 
 from __future__ import annotations

@@ -6,8 +6,7 @@ same as plain values. Rows are prepared on the event loop, in slices of some mil
 written in batches by one thread; reads get a `Reader` in that thread.
 
 Times are seconds since 1970 by the platform's clock. Sums are whole units of the currency of their
-subject (the owner of a budget), as they were read. `SafeText` is text without control characters;
-`mark_safe` declares our own words to be such.
+subject (the owner of a budget), as they were read.
 """
 
 from __future__ import annotations

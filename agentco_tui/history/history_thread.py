@@ -4,7 +4,6 @@ old buckets deleted between batches.
 The history is a database of what was polled from a platform, the remote service that is watched.
 `Rows` are what one poll brought; a bucket has the figures of one minute, ten minutes or an hour.
 Only one process writes the buckets of a platform; others leave their rows in the database for it.
-`SafeText` is text without control characters; `mark_safe` declares our own words to be such.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ of what was polled from it. Stored are counts by the minute, and lives of tasks:
 decided or ended. `LogCounts` keeps the counts of the entries in memory for the `Sampler`, which
 writes the history; `observe_log` makes them once, for the past that is read at the first start and
 for the dialog that shows what happened since a time. A gap is an entry of our own: others are
-missing there. `SafeText` is text without control characters.
+missing there.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ about, "" for all. The queue is the list of tasks that wait for approval. A subj
 a figure: a company, an agent, or everything ("").
 
 Times are seconds since 1970 by the platform's clock. Sums are whole units of the subject's
-currency, as they were read. `SafeText` is text without control characters.
+currency, as they were read.
 """
 
 from __future__ import annotations

@@ -5,8 +5,7 @@ agent, and titles that differ only in figures and names ("Refund 214 customers",
 customers"). Reports of one task from the journal (what was approved from this machine), the
 activity log of the platform (the remote service that has the tasks) and the history (a database of
 what was polled from it, read with a `Reader`) are merged into one `TaskLife` before it is counted.
-The queue is the list of tasks that wait for approval. `SafeText` is text without control
-characters.
+The queue is the list of tasks that wait for approval.
 """
 
 from __future__ import annotations

@@ -7,8 +7,7 @@ numbers and one is skipped, entries may be missing: the window has a gap there, 
 with the text MISSING. `backfill.GapFiller` tries to fill it; if it can't, `give_up` changes the
 text to NO_MORE.
 
-An entry whose id another entry has, too, gets an id of its own from `mark_shared`. `mark_safe`
-declares our own words free of control characters.
+An entry whose id another entry has, too, gets an id of its own from `mark_shared`.
 """
 
 from __future__ import annotations

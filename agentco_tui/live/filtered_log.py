@@ -6,7 +6,6 @@ Where two polls do not overlap, there is a gap, an entry of ours that says so.
 The Activity screen, `tail` and `get activity` each open one for their filter (`ActivityFilter`). It
 has its own requests, window (`ActivityWindow`) and freshness, and nothing of it reaches the store,
 so a filter of one screen cannot change what another screen, the history or the needs see.
-`SafeText` is text without control characters; `mark_safe` declares our own words to be such.
 """
 
 from __future__ import annotations

@@ -2,8 +2,7 @@
 
 The platform is the remote service that the program watches. `Written` counts rows and bytes for the
 message at the end; `with_names` adds a column of names next to each column of ids, if the user
-wants that. Both take the export in chunks of bytes. `SafeText` is text without control characters;
-`mark_safe` declares our own words to be such.
+wants that. Both take the export in chunks of bytes.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ of ours that marks where entries of the log may be missing.
 
 `read_log` passes over all entries once, in steps (it is a generator, so that keys are handled
 meanwhile). `NeedsModel` makes items of the "needs you" list (what the user should look at) from the
-result. `mark_safe` declares our own words free of control characters.
+result.
 """
 
 from __future__ import annotations

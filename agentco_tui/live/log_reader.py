@@ -4,8 +4,7 @@ The log is the record of what the AI agents did, which the platform (the remote 
 Its REST API takes days, not times, and answers with the newest entries of those days. So the log is
 read backwards: if an answer reaches back to an earlier day, the next request ends with that day; if
 one day has more entries than an answer, only a larger limit reaches the earlier ones. `Backfill`
-and `FilteredLog` use it to read what their polls have missed. `SafeText` is text without control
-characters; `mark_safe` declares our own words to be such.
+and `FilteredLog` use it to read what their polls have missed.
 """
 
 from __future__ import annotations

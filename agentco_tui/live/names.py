@@ -5,7 +5,6 @@ often carry only ids.
 
 A `Ref` is a reference to another record: an id, a name, or both, as it was sent. `Names` is made
 for a store by whoever shows records; `records_named` finds the record that the user means.
-`SafeText` is text without control characters.
 """
 
 from __future__ import annotations

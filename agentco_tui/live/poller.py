@@ -6,7 +6,7 @@ most one request under way (`SingleFlight`), and a slow or failing feed delays n
 `AT_ONCE` requests are under way together. A missed poll is dropped, not made up for: after a laptop
 has slept, each feed is polled once. `Query` is the company that all feeds are asked about; an
 answer to an older query is dropped. `Backfill` reads older entries of the platform's activity log
-while nothing else is read. `mark_safe` declares our own words free of control characters.
+while nothing else is read.
 """
 
 from __future__ import annotations

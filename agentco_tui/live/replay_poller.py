@@ -3,8 +3,7 @@
 `RecordedPlatform` answers each request with what the platform had answered last, by the time that a
 `ReplayClock` shows. `ReplayPoller` takes the place of `Poller`: it reads every feed (a list of the
 platform that is polled) whenever the recording has something new, and gives each feed the freshness
-that it had then, with the failures that were recorded. `SafeText` is text without control
-characters; `mark_safe` declares our own words to be such.
+that it had then, with the failures that were recorded.
 """
 
 from __future__ import annotations

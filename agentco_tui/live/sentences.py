@@ -6,8 +6,7 @@ that it is about, and did it if no other `actor` is named. Screens show who did 
 and what was done (`action_words`) in two columns. An id is shown only where no name is known.
 `Names.of_entry` takes a name that the entry carries, or looks it up by id with `known_name`.
 `fold_repeats` joins entries that repeat into one line. A gap is an entry of our own where entries
-are missing. `entry.at` is a `Moment`, whose `at` is in seconds. `SafeText` is text without control
-characters; `mark_safe` declares our own words to be such.
+are missing. `entry.at` is a `Moment`, whose `at` is in seconds.
 """
 
 from __future__ import annotations

@@ -3,8 +3,7 @@
 The store is the snapshot of the platform, the remote service that runs AI agents. The scope is a
 company, or all.
 
-Changes are noted as they come, and counted when the counts are asked for. `SafeText` is text
-without control characters.
+Changes are noted as they come, and counted when the counts are asked for.
 """
 
 from __future__ import annotations

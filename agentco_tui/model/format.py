@@ -8,7 +8,6 @@ terminal can show as it is, in English form (1,234.50) whatever the locale, so t
 on it. A figure that was not sent (None), or is no number (NaN), becomes `signs.missing`, never 0. A
 figure that was computed here and not sent starts with `signs.derived` (`~`). Rounding never makes a
 figure untrue: a sum other than zero is never shown as 0.00, a share below one never as 100 %.
-`SafeText` is text without control characters; `mark_safe` declares our own words to be such.
 """
 
 from __future__ import annotations

@@ -10,8 +10,7 @@ that builds a record of a `Row` (the values of one object by our names of the fi
 uses to decode only the rows that are new.
 
 Raises only `UnexpectedShape` (nothing in the body could be what was requested) and its subclass
-`RefusedBody` (a 2xx answer that says the call failed). `SafeText` is text without control
-characters.
+`RefusedBody` (a 2xx answer that says the call failed).
 """
 
 from __future__ import annotations

@@ -21,8 +21,7 @@ one list was cut into time buckets or pages.
 
 `FoundList.path` tells the user where the records were found: "data.tasks[]" is a list, "tasks{id}"
 a map of id to record, "{one}" a single record in place of a list, "{paging}" an answer with only
-counts and links, hence an empty list, and "tasks:null" an empty value. `SafeText` is text without
-control characters.
+counts and links, hence an empty list, and "tasks:null" an empty value.
 """
 
 from __future__ import annotations

@@ -10,7 +10,6 @@ matters, the best key comes first. A *place* is the field of the request that a 
 such as "items.0.title"; it is "" if the message is about the whole request.
 
 Stack traces, API keys echoed in a text and links to descriptions of problems are never shown.
-`SafeText` is text without control characters.
 """
 
 from __future__ import annotations

@@ -8,7 +8,6 @@ Both return a `FieldReport`, from which a user writes the mapping of a profile.
 
 A *field* is our name ("agent_id"), a *path* leads to a value of the platform's ("owner.uuid"), and
 a *leaf* is a value with its path. A *slot* is a field, or a field with a period ("limit month").
-`SafeText` is text without control characters.
 """
 
 from __future__ import annotations

@@ -12,8 +12,7 @@ always shown. A write may name a row only by
 
 Everything else gets an `IdDoubt` with the reason: the row can be read, and no screen, command or
 client method writes to it. Different rows that came with the same id are all kept and marked; an id
-that two rows have identifies neither. `SafeText` is text without control characters; `mark_safe`
-declares our own words to be such.
+that two rows have identifies neither.
 """
 
 from __future__ import annotations

@@ -64,8 +64,7 @@ A profile (the user's configuration for one platform) adds names with
 into lists (see `field_path`).
 
 The names of sums (`in_units`) may end in a unit, declared or not: `cost` stands for `cost_usd` and
-`costCents` too. A name with a unit of money is preferred to all others. `SafeText` is text without
-control characters.
+`costCents` too. A name with a unit of money is preferred to all others.
 """
 
 from __future__ import annotations

@@ -7,7 +7,6 @@ chunks, and reuses the record of each row whose bytes have the same hash as last
 
 The *head* of a body is the part before the first row, the *envelope* is the body with only its
 first and last rows. A *mark* is the hash of a row. Short bodies are read as a whole (`row_cache`).
-`SafeText` is text without control characters.
 """
 
 from __future__ import annotations

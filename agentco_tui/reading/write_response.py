@@ -8,8 +8,7 @@ task is about, such as its payload; it says nothing of the call.
 
 Platforms report failures with a 2xx status in many ways. The tables below list the keys and words
 for it, *folded*: `fold("Is_Valid") == "isvalid"`. A parameter called `named` is an object by folded
-keys. A *layer* is the object of the answer, or one inside it that may be about the call. `SafeText`
-is text without control characters.
+keys. A *layer* is the object of the answer, or one inside it that may be about the call.
 """
 
 from __future__ import annotations

@@ -8,8 +8,7 @@ list. In its default order it is a tree: agents below their company, the worst b
 (frozen) while the user works with them. The alerts are a second table, and the detail shows the
 record under the cursor of the table that has the focus. `poller.query.company` is the id of the
 company that the dashboard is limited to (the scope), or None. The frame is the main screen, the
-workspace what is known of the platform in memory. `SafeText` is text without control characters;
-`mark_safe` declares our own words to be such.
+workspace what is known of the platform in memory.
 """
 
 from __future__ import annotations

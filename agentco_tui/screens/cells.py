@@ -10,8 +10,7 @@ The platform is the remote service that sends the records (tasks, AI agents, bud
 keeps the newest of them. `signs` are the symbols in use (Unicode or ASCII), `signs.missing` that
 for a value the platform did not send. A `Level` (OK, UNKNOWN, WARNING, CRITICAL) says how much a
 record needs the user. `unit_assumed` marks a sum of money for which no unit was sent (cents or
-dollars). `SafeText` is text without control characters; `mark_safe` declares our own words to be
-such. A `status` is the platform's word, the `state` what it means to this program.
+dollars). A `status` is the platform's word, the `state` what it means to this program.
 """
 
 from __future__ import annotations

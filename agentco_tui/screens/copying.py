@@ -7,7 +7,6 @@ A record is one company, AI agent, task, budget, alert or log entry of the platf
 service that is watched. Its kind is a word such as "task"; `PATHS[kind]` is the path of the REST
 endpoint that lists records of this kind. `poller.query.company` is the id of the company that the
 dashboard is limited to, or None. The workspace is what is known of the platform in memory.
-`SafeText` is text without control characters; `mark_safe` declares our own words to be such.
 """
 
 from __future__ import annotations

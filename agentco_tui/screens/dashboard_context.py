@@ -8,7 +8,6 @@ is noted before it is sent), the `Decisions` (approvals of tasks), what cells ar
 the main screen, the lists and the dialogs, which call it `dashboard`.
 
 A need is one item of "needs you", the list of what requires the user; a snooze puts one off.
-`mark_safe` declares our own words free of control characters.
 """
 
 from __future__ import annotations

@@ -7,8 +7,7 @@ same `likeness_of`); how they fared (their `Precedent`) comes from the journal o
 from here, the history file (in which polled records are kept) and the platform's activity log. A
 `TaskLife` is what one of these sources tells of a task. A `BudgetImpact` is a budget now and after
 the approval. `dashboard` holds the records and services. The workspace is what is known of the
-platform in memory. `SafeText` is text without control characters; `mark_safe` declares our own
-words to be such.
+platform in memory.
 """
 
 from __future__ import annotations

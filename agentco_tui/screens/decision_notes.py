@@ -4,8 +4,7 @@ A `Decision` is one approval that was started here, in this dashboard; its `step
 and its `outcome` how it ended. `dashboard.decisions` has them by task. A resolution is what became
 of a task that no longer waits, decided here or elsewhere (by someone else). A note is a few words
 as a cell, short enough for a row. The platform is the remote service that has the tasks. The
-workspace is what is known of the platform in memory. `SafeText` is text without control characters;
-`mark_safe` declares our own words to be such.
+workspace is what is known of the platform in memory.
 """
 
 from __future__ import annotations

@@ -9,8 +9,7 @@ shown with their field.
 The platform is the remote service that sent the records. A `PaneItem` is a line or block of a text
 pane (`FieldLine`, `Heading`, `Paragraph`, ...). A `Ref` names another record by id, name or both.
 `record.unwritable` says why approvals and changes can't name a record by its id (several came with
-the same one); `record.sent_id` is the id as the platform sent it. `SafeText` is text without
-control characters; `mark_safe` declares our own words to be such. A budget's share is the spent
+the same one); `record.sent_id` is the id as the platform sent it. A budget's share is the spent
 part of its limit.
 """
 

@@ -5,8 +5,7 @@ of others, each of them knows the next only by the classes in this file.
 
 The platform is the remote service whose companies of AI agents are shown, acted upon with writes
 (approvals, new tasks, …). A place is the name of a screen, such as "tasks"; a view is a list with a
-filter of its own that the settings define. The frame is the dashboard's main screen. `SafeText` is
-text without control characters.
+filter of its own that the settings define. The frame is the dashboard's main screen.
 """
 
 from __future__ import annotations

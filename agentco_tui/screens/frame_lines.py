@@ -5,7 +5,6 @@ list of records that is polled from the platform, a remote service), counts in t
 (approvals started here) without an outcome, the commands of the list, and which of them would be
 refused (`permissions`). `header_footer` turns that into cells. The frame is the dashboard's main
 screen. The frame is the main screen, the workspace what is known of the platform in memory.
-`mark_safe` declares our own words free of control characters.
 """
 
 from __future__ import annotations

@@ -8,8 +8,7 @@ it was last answered and how it fails: its `Phase` is LOADING, LIVE, STALE (old,
 FAILED (no data yet). A need is one thing that requires the operator, such as a task to approve; the
 queue is the list of tasks that wait. The scope is the company that the dashboard is limited to. A
 tab is a screen, or a view: a list with a filter of its own that the settings define. The workspace
-is what is known of the platform in memory. `SafeText` is text without control characters;
-`mark_safe` declares our own words to be such.
+is what is known of the platform in memory.
 """
 
 from __future__ import annotations

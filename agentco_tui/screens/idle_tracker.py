@@ -3,8 +3,7 @@
 `MainScreen` calls `check` at every key. The key that the notice offers opens a page of what
 happened on the platform, the remote service that is watched (`since_dialog`); the page starts at
 `shift_since`. All times are seconds since 1970 by the platform's clock, which is known from its
-first answer on. `SafeText` is text without control characters; `mark_safe` declares our own words
-to be such.
+first answer on.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ while they are old, and an empty table says why it is empty. `ListHooks` is the 
 are about: `lists` are the feeds of its rows, `side_feeds` other feeds that it shows, `shown_as` the
 settings of its view (the filter that the user defined for it). The scope is the company that the
 dashboard is limited to. The frame is the main screen, the workspace what is known of the platform
-in memory. `mark_safe` declares our own words free of control characters.
+in memory.
 """
 
 from __future__ import annotations

@@ -10,8 +10,7 @@ records that is read from it, such as the tasks that wait. A place is the name o
 scope is the company that the dashboard is limited to; `poller.query.company` is its id, or None. A
 tombstone is a row whose record went away while the rows are frozen, i.e. kept still: it stays, and
 says what became of the record. The frame is the main screen, the workspace what is known of the
-platform in memory. `SafeText` is text without control characters; `mark_safe` declares our own
-words to be such.
+platform in memory.
 """
 
 from __future__ import annotations

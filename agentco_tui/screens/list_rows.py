@@ -5,7 +5,7 @@ that is watched. The store holds the newest records of every feed; a `Change` ha
 poll added, changed and removed in one of them. The list's `ListHooks` say which records have a row.
 While the `ListFreezer` keeps the rows still (frozen), new ones wait and those that are gone leave a
 tombstone, a row that says what became of its record. The workspace is what is known of the platform
-in memory. `SafeText` is text without control characters.
+in memory.
 """
 
 from __future__ import annotations

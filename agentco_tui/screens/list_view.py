@@ -7,8 +7,7 @@ shows the lines above, `ListDetail` is the pane of the record under the cursor. 
 follows the topics (kinds of news) of the frame, the screen around it, and carries out the user's
 keys. A feed is one list of records read from the platform, the remote service with AI agents that
 is watched; the scope is the company that the dashboard is limited to, a place the name of a screen.
-The frame is the main screen, the workspace what is known of the platform in memory. `SafeText` is
-text without control characters.
+The frame is the main screen, the workspace what is known of the platform in memory.
 """
 
 from __future__ import annotations

@@ -5,8 +5,7 @@ everything is shown of), a row, and whether that row is open. A way is a sequenc
 one to show last. A place is the name of a screen, such as "tasks"; a tab shows a place, or a view:
 a list with a filter of its own that the settings define. The breadcrumbs in the title name the
 entries behind. Rows come with the answers of a remote service that runs AI agents, so a row may be
-asked for first and be there later (`awaited`). `SafeText` is text without control characters;
-`mark_safe` declares our own words to be such.
+asked for first and be there later (`awaited`).
 """
 
 from __future__ import annotations

@@ -4,9 +4,7 @@ A need is one thing that requires the operator: a task to approve, a budget that
 that failed; its level says how urgent it is. It may stand for several tasks that are alike. Needs
 come from what was polled from the platform, a remote service with companies of AI agents.
 `NeedWords` is a need in words: why it is listed, what it is about, and what follows if it is
-ignored. A snoozed need, which was put off for a while, is dim. `SafeText` is text without control
-characters; `mark_safe` declares our own words to be such. `SafeText` is text without control
-characters; `mark_safe` declares our own words to be such.
+ignored. A snoozed need, which was put off for a while, is dim.
 """
 
 from __future__ import annotations

@@ -5,8 +5,7 @@ and critical. This controller asks it after each refresh of the needs, and sends
 the terminal's escape sequences and the user's own command, the setting `on_critical`
 (`CriticalCommand`). A feed is one list of records that is polled from the platform, the remote
 service that is watched; the queue is the list of tasks that wait for approval. The workspace is
-what is known of the platform in memory. `SafeText` is text without control characters; `mark_safe`
-declares our own words to be such.
+what is known of the platform in memory.
 """
 
 from __future__ import annotations

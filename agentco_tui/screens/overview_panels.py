@@ -8,8 +8,7 @@ companies of AI agents are watched; `workspace` holds its records as last read, 
 what only the dashboard has. `workspace.outlook` has the forecasts and the figures of the last 24
 hours. The scope (`poller.query.company`) is the id of the company that is shown, None for all. The
 trace of a task is the list of steps that its agent took. The workspace is what is known of the
-platform in memory. `SafeText` is text without control characters; `mark_safe` declares our own
-words to be such. A `status` is the platform's word, the `state` what it means to this program. A
+platform in memory. A `status` is the platform's word, the `state` what it means to this program. A
 gap is an entry of our own where entries are missing (`is_gap`).
 """
 

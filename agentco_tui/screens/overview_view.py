@@ -9,9 +9,8 @@ remote service that is watched; `Phase` is its state, STALE if it fails and is s
 Below the list are a preview of the need under the cursor, the budgets (`SpendPanel`), the newest
 log entries (`LatestPanel`), and on large terminals graphs. They share the height of the terminal
 with the list, so resizing and new needs lay the screen out again. The frame is the main screen, the
-workspace what is known of the platform in memory. `SafeText` is text without control characters;
-`mark_safe` declares our own words to be such. The scope is the company that the user has limited
-everything to, if any.
+workspace what is known of the platform in memory. The scope is the company that the user has
+limited everything to, if any.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Each is a title above a text pane, and fills itself from the records that were r
 in `overview_panels` make the lines. A feed is one list of records that is polled from the platform,
 the remote service that is watched; the workspace is what is known of it, and its scope the company
 that the user has limited everything to, if any. Noisy is a log in which what goes wrong is lost
-among other entries. `mark_safe` declares our own words free of control characters.
+among other entries.
 """
 
 from __future__ import annotations

@@ -7,8 +7,7 @@ record that it is for, `background` whether it runs without the terminal, `write
 refused while writing is off. `command` is the same in the table of all commands. The frame is the
 Textual screen; `frame.dashboard` is what all screens share, `workspace` what is open for one
 platform (settings, client, names), and `key_app` the application, which knows its type. The frame
-is the dashboard's main screen. `SafeText` is text without control characters; `mark_safe` declares
-our own words to be such. A gap is an entry of our own where entries are missing (`is_gap`).
+is the dashboard's main screen. A gap is an entry of our own where entries are missing (`is_gap`).
 """
 
 from __future__ import annotations

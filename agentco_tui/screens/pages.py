@@ -5,8 +5,7 @@ shows. A line with a key such as "tasks:tsk_1" leads to that screen and row. `Ce
 store (the records as last read from the platform, the remote service), the names for ids, and the
 clock. `workspace.outlook` has the figures of the last 24 hours. A `Fold` is several entries of the
 activity log that are alike, in one line. A level says how much a record needs the user. The
-workspace is what is known of the platform in memory. `mark_safe` declares our own words free of
-control characters.
+workspace is what is known of the platform in memory.
 """
 
 from __future__ import annotations

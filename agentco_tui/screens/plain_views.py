@@ -8,8 +8,7 @@ and can read a filtered part of the log from the platform (`FilteredLog`), the r
 companies of AI agents are watched. A feed is one list of records polled from it.
 `poller.query.company` is the id of the company in scope, i.e. the only one shown; None for all. A
 gap is an entry that marks a time of which entries are missing. The frame is the main screen, the
-workspace what is known of the platform in memory. `SafeText` is text without control characters;
-`mark_safe` declares our own words to be such.
+workspace what is known of the platform in memory.
 """
 
 from __future__ import annotations

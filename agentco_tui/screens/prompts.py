@@ -6,8 +6,7 @@ The `Prompt` is an input line in place of the footer. It calls the object that o
 screen, a command, a theme, a profile (another platform, that is, remote service, with its API key).
 `frame` is the dashboard's main screen, `frame.view` the list that it shows, and `frame.lines` its
 header, tabs and footer, with the commands that would be refused now (`denied`). A view may also be
-a list that the settings define, with a filter of its own (`shown_as`). `mark_safe` declares our own
-words free of control characters.
+a list that the settings define, with a filter of its own (`shown_as`).
 """
 
 from __future__ import annotations

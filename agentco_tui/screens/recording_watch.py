@@ -2,7 +2,6 @@
 
 The platform is the remote service that is watched; its answers are written to a file for a later
 replay. `Recorder.trouble` says why writing fails, such as a full disk; None while it works.
-`SafeText` is text without control characters.
 """
 
 from __future__ import annotations

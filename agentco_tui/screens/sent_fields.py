@@ -8,8 +8,7 @@ column.
 
 A sum is a number or text that reads as money, or a number whose name says so ("total",
 "refund_cents"). A `Unit` is what one of it is worth: a power of ten and a currency, taken from the
-name of the field, its neighbours, or the object around it. `SafeText` is text without control
-characters; `mark_safe` declares our own words to be such.
+name of the field, its neighbours, or the object around it.
 """
 
 from __future__ import annotations

@@ -2,8 +2,7 @@
 
 Some settings can't change while the program runs, such as the profile (the user's name for a remote
 service and the key for it); they are postponed to the next start. The workspace is what is known of
-the platform in memory. `SafeText` is text without control characters; `mark_safe` declares our own
-words to be such.
+the platform in memory.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The base of all screens: it shows one sentence while the terminal is too small for the screen.
 
 It also sets the CSS classes `-phone` and `-slim` on narrow terminals, by which screens leave out
-panels. `KeyApp` is the application class of the dashboard. `mark_safe` declares our own words free
-of control characters.
+panels. `KeyApp` is the application class of the dashboard.
 """
 
 from __future__ import annotations

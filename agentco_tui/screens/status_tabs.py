@@ -5,7 +5,6 @@ those that wait for the user, TASKS all of them. A status is the platform's own 
 review"; a `TaskState` is one of the states that this program knows, as which a status is read. The
 scope is the company that the dashboard is limited to, or None. `signs.missing` (`-`) is shown for a
 count that is not known. The user presses a key for the tabs, and then the key of one tab.
-`SafeText` is text without control characters; `mark_safe` declares our own words to be such.
 """
 
 from __future__ import annotations

@@ -7,8 +7,7 @@ or a record such as a company or a task. `targets` yields all of them, and `sear
 some typed words may mean. Nothing here knows Textual. `place` is the name of the screen that is
 shown, such as "tasks". In a `Command`, `where` and `also` are the places in which it works, and
 `cursor` says whether it only moves the cursor. The workspace is what is known of the platform in
-memory. `SafeText` is text without control characters; `mark_safe` declares our own words to be
-such.
+memory.
 """
 
 from __future__ import annotations

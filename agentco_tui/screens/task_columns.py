@@ -4,8 +4,7 @@ The tasks are those of AI agents on the platform, a remote service. `CellContext
 the names for ids, the clock and the limits above which a wait is a warning or critical (the level
 of a task). A column whose many records share a value has a `sort_group`: its sort key is computed
 once for each group, which keeps a list of 100,000 tasks fast to sort. `uses_clock` marks cells that
-change as time passes, and `changes_at` returns when, in seconds since 1970. `SafeText` is text
-without control characters.
+change as time passes, and `changes_at` returns when, in seconds since 1970.
 """
 
 from __future__ import annotations

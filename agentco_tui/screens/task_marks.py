@@ -4,8 +4,7 @@ The user marks tasks to approve several at once. Tasks are listed by status (`St
 company; the scope is the company that the dashboard is limited to. `store.pending` has the tasks
 that wait for the user, and `store.tasks` all tasks, as last read from the platform, the remote
 service. `viewport.marks` are the ids of the marked rows of a table. The workspace is what is known
-of the platform in memory. `SafeText` is text without control characters; `mark_safe` declares our
-own words to be such.
+of the platform in memory.
 """
 
 from __future__ import annotations

@@ -6,9 +6,8 @@ the others, so those two lists have a table each. Tasks can be marked (`TaskMark
 several at once; a mark stays while another status or company is shown. The scope is the company
 that the dashboard is limited to. `ListFreezer` keeps the rows still while the user works with them.
 A task counts as read once it was in the detail for `READ_AFTER` seconds. The frame is the main
-screen, the workspace what is known of the platform in memory. `SafeText` is text without control
-characters; `mark_safe` declares our own words to be such. A `status` is the platform's word, the
-`state` what it means to this program.
+screen, the workspace what is known of the platform in memory. A `status` is the platform's word,
+the `state` what it means to this program.
 """
 
 from __future__ import annotations

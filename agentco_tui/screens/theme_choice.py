@@ -4,8 +4,7 @@ In this order: the flag `--theme`, the theme that the user chose last in the das
 file or environment, and what suits the terminal's background. `Remembered` is what the last run
 stored; `theme_over` is the theme that the settings named when the user chose another, because the
 choice counts only while they name the same one. `settings.themes` are the user's own themes, each
-read from a file. `SafeText` is text without control characters; `mark_safe` declares our own words
-to be such.
+read from a file.
 """
 
 from __future__ import annotations

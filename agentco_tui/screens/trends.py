@@ -7,8 +7,7 @@ which reads them from the history, a database of what was polled from the platfo
 service with AI agents that is watched). A budget has two forecasts: the platform's
 (`budget.forecast`) and our own (`own_forecast`; `consequence` also says when the limit is reached).
 `TrendView` is the base of list screens that show trends. The workspace is what is known of the
-platform in memory. `SafeText` is text without control characters; `mark_safe` declares our own
-words to be such.
+platform in memory.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Only the owner can read them; nothing is ever written into the config file. A pr
 configuration of one platform, that is, of one remote service that the dashboard shows. `Remembered`
 is the screen, sort order and filter with which a profile's dashboard was left. Nothing depends on
 it: if its file can't be read or written, that is logged, and the dashboard starts with its
-defaults. `SafeText` is text without control characters.
+defaults.
 """
 
 from __future__ import annotations

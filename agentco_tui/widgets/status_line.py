@@ -3,7 +3,6 @@
 Header, footer, tabs and titles are status lines. A line has cells at its left and cells at its
 right; if it is too narrow, those at the left are cut. A `Cell` is a text in a `Tone` (WARNING, DIM,
 ...), for which the theme has a colour; a `Pressable` cell can be clicked, and its key says which.
-`mark_safe` declares our own words free of control characters.
 """
 
 from __future__ import annotations

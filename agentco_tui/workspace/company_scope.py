@@ -7,7 +7,6 @@ would be empty, and would look like good news: this file is asked before such an
 A feed is one list that is polled, such as that of the companies. The store has the records that
 feeds brought; its `freshness` has for each feed the `Phase`: LOADING before the first answer, LIVE,
 STALE (data, but the last poll failed) or FAILED (no data). `Names` looks up the names of ids.
-`SafeText` is text without control characters; `mark_safe` declares our own words to be such.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ A workspace is what is known in memory of one platform (the service whose compan
 watched); the client sends its requests. The settings have the address of the platform, the API key,
 and the profile, which is the user's name for both. The history is a database of what was polled;
 snoozes are items of the list "needs you" (what the user should look at) that the user put off for a
-while. Both are files in the state folder. `SafeText` is text without control characters.
+while. Both are files in the state folder.
 """
 
 from __future__ import annotations

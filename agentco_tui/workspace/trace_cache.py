@@ -2,7 +2,7 @@
 
 A trace is the steps in which an AI agent worked on one task, as the platform (the remote service)
 recorded them. The Overview shows the end of it, the dialogs all of it, so the same trace is often
-wanted twice. `mark_safe` declares our own words free of control characters.
+wanted twice.
 """
 
 from __future__ import annotations

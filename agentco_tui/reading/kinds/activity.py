@@ -7,8 +7,7 @@ the function that reads a raw value; after `#` come the platforms that use the n
 an `Activity` of a `Row`, the values of one object by slot.
 
 An entry may name an *agent*, an *actor* who did it (a person, or the agent again), and a *target*
-that it was done to. These are sorted out by the types that the entry gives them. `SafeText` is text
-without control characters; `mark_safe` declares our own words to be such.
+that it was done to. These are sorted out by the types that the entry gives them.
 """
 
 from __future__ import annotations

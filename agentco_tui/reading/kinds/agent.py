@@ -5,7 +5,7 @@ AI agents are read. In `FIELDS`, each `Field(slot, names, reader)` lists the nam
 platforms send one of our fields (its *slot*), best first, and the function that reads a raw value;
 after `#` come the platforms that use the names. `_build` makes an `Agent` of a `Row`, the values of
 one object by slot; `DecodeContext` is what the rest of the answer says about it, such as a unit of
-sums. `SafeText` is text without control characters; `mark_safe` declares our own words to be such.
+sums.
 """
 
 from __future__ import annotations

@@ -8,8 +8,7 @@ decided in `live/insight.py`, which knows the figures of all budgets.
 
 `Field(slot, names, reader)` declares the names that platforms use for one of our fields (a slot),
 best first, and the function that reads the raw value (see `reading/schema.py`). A `Row` holds the
-values of one object by slot. `SafeText` is text without control characters; `mark_safe` declares
-our own words to be such. A budget's share is the spent part of its limit.
+values of one object by slot. A budget's share is the spent part of its limit.
 """
 
 from __future__ import annotations

@@ -8,8 +8,7 @@ a `Budget` of a `Row`, the values of one object by slot.
 
 `budget_owner.owner_of` decides whose budget a row is, `figures.read_figures` what its sums say. A
 *share* is the spent part of the limit. A *unit* is what a sum is in, such as cents or euros. What
-is left unread of a row is shown to the user as it was sent. `SafeText` is text without control
-characters.
+is left unread of a row is shown to the user as it was sent.
 """
 
 from __future__ import annotations

@@ -8,7 +8,6 @@ the values of one object by slot. A reader returns None for a value it cannot re
 that says nothing, and `Incomplete` for one that holds more than it read.
 
 Which objects of an answer are steps, and in which order, is decided in `reading.trace_layout`.
-`SafeText` is text without control characters.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ currency (None if unknown); `one.with_more(other)` fills in from `other` what `o
 unit comes from the field's name, the value, a field beside it, the answer or the profile, in this
 order. If none of them gives the power, the amount stays as it was sent and is marked
 `unit_assumed`. A currency alone does not give it, since "USD" is sent with dollars and with cents,
-and neither does the size of the amount. `SafeText` is text without control characters.
+and neither does the size of the amount.
 """
 
 from __future__ import annotations

@@ -4,8 +4,7 @@ A record is a task, an AI agent, a company and so on, as a platform (the remote 
 the names in `Field`s are those that platforms use, with the platforms after `#`, and `Table` reads
 an object by them. A reader takes a raw JSON value and returns what it means; `EMPTY` if the value
 is understood and says nothing; `Incomplete(value)` if the raw value holds more than that; None if
-it is no value of this sort. A `Ref` is a reference: an id, a name, or both. `SafeText` is text
-without control characters.
+it is no value of this sort. A `Ref` is a reference: an id, a name, or both.
 """
 
 from __future__ import annotations

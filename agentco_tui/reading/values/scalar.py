@@ -3,7 +3,7 @@
 The raw values are those in answers of platforms, the remote services. A reader returns None for a
 value that is not of its sort, `EMPTY` for an empty text, and `Incomplete(value)` if the raw value,
 an object, holds more than what was read. A boolean is never a number, and neither is a number
-beyond all reason (1e999). `SafeText` is text without control characters.
+beyond all reason (1e999).
 """
 
 from __future__ import annotations

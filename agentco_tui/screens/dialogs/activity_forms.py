@@ -6,8 +6,7 @@ the log to a CSV file while it arrives from GET /api/activity/export; `Written` 
 bytes of that file. Each returns a `FormPlan`, i.e. the fields of a form, `parse`, which checks what
 was typed, and `send`, which uses it. A `FormRequest` has the main screen (`frame`) and its list
 (`frame.view`); the scope is the company that the dashboard is limited to. The workspace is what is
-known of the platform in memory. `SafeText` is text without control characters; `mark_safe` declares
-our own words to be such.
+known of the platform in memory.
 """
 
 from __future__ import annotations

@@ -6,8 +6,7 @@ too long, a budget that runs out; its level says how urgent it is, a snooze puts
 without a name opens the list. Each profile is watched by a `Workspace` of its own: the client, the
 poller and the needs that a dashboard has, too. A platform that does not answer delays no other.
 Nothing is decided here: enter leaves for the dashboard of the need's own profile. The workspace is
-what is known of the platform in memory. `SafeText` is text without control characters; `mark_safe`
-declares our own words to be such.
+what is known of the platform in memory.
 """
 
 from __future__ import annotations

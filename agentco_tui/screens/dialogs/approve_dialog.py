@@ -9,8 +9,7 @@ The user must approve exactly what is on the screen. While a question is open, `
 therefore listens to `workspace.store`, the records as last read from the platform, and to
 `dashboard.decisions`, the approvals made from this machine. If a task changes, leaves the list or
 is decided, the question shows that, and `y` has no effect any more. The workspace is what is known
-of the platform in memory. `SafeText` is text without control characters; `mark_safe` declares our
-own words to be such.
+of the platform in memory.
 """
 
 from __future__ import annotations

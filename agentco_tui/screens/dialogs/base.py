@@ -9,8 +9,7 @@ tells how a key came from the terminal (`Arrival`: alone, in a burst, or undecid
 A `Cell` is a piece of text with a `Tone`, which the theme turns into a colour. A `PaneItem` is what
 a `TextPane` shows: a heading, a labelled field, running text. The platform is the remote service
 that a `y` may change something on; `settings.label` is its name on the screen, and the profile is
-the user's name for its settings. `SafeText` is text without control characters; `mark_safe`
-declares our own words to be such.
+the user's name for its settings.
 """
 
 from __future__ import annotations

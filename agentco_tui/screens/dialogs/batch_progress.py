@@ -5,9 +5,8 @@ the user approves with one yes. A `BatchApproval` first waits in its undo window
 (`BatchPhase.HELD`), in which all of it can be taken back, then sends the approvals, and reads what
 became of each one: `items` has a `Decision` per task, with its `step` and at last its `outcome`.
 The dialog draws this state four times a second. It may be closed: the approval goes on, and its
-outcome is shown as a notice. The workspace is what is known of the platform in memory. `SafeText`
-is text without control characters; `mark_safe` declares our own words to be such. The scope is the
-company that the user has limited everything to, if any.
+outcome is shown as a notice. The workspace is what is known of the platform in memory. The scope is
+the company that the user has limited everything to, if any.
 """
 
 from __future__ import annotations

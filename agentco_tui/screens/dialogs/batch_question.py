@@ -10,8 +10,7 @@ too small for it, no key counts.
 
 The list begins with the tasks that the user knows least (`Familiarity`: changed since they were
 read, not read, read), and ends with those that were marked but can't be approved with the set
-(`Excluded`). The workspace is what is known of the platform in memory. `SafeText` is text without
-control characters; `mark_safe` declares our own words to be such.
+(`Excluded`). The workspace is what is known of the platform in memory.
 """
 
 from __future__ import annotations

@@ -2,8 +2,7 @@
 
 It is narrow and at the right edge, so that the list is visible beside it. Each line stands for a
 column and is a `Pressable` cell with the column's key; `pane.current_link` is the key of the line
-under the cursor. The table (`RecordTable`) keeps the choice. `mark_safe` declares our own words
-free of control characters.
+under the cursor. The table (`RecordTable`) keeps the choice.
 """
 
 from __future__ import annotations

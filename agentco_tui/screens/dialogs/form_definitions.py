@@ -7,8 +7,7 @@ it after the user has confirmed the `question`. It returns a sentence instead if
 open, for example because the cursor is on no company to clone; "" is an action that needs no form
 and shows its own result. `DialogRouter` opens the forms. The scope is the company that the
 dashboard is limited to; `poller.query.company` has its id. The workspace is what is known of the
-platform in memory. `SafeText` is text without control characters; `mark_safe` declares our own
-words to be such.
+platform in memory.
 """
 
 from __future__ import annotations

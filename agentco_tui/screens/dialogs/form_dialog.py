@@ -4,8 +4,7 @@ A `FormPlan` describes one form: its fields, and functions that parse the input,
 confirmation and send it. `form_definitions.py`, `shift_forms.py` and `save_form.py` have a plan for
 each command that opens a form; `DialogRouter` opens a `Form` with it. The confirmations are
 `Question` dialogs over the form, which only a `y` accepts. If what was typed is invalid or refused,
-the form stays open with what was typed, and shows why at the fields. `SafeText` is text without
-control characters; `mark_safe` declares our own words to be such.
+the form stays open with what was typed, and shows why at the fields.
 """
 
 from __future__ import annotations

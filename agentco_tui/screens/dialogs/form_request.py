@@ -7,8 +7,7 @@ which is noted in the journal, a file, and sent once. A `Ref` names a record by 
 
 The scope is the company that the dashboard is limited to; `workspace.poller.query.company` has its
 id, or None for all companies. The frame is the main screen, the workspace what is known of the
-platform in memory. `SafeText` is text without control characters; `mark_safe` declares our own
-words to be such.
+platform in memory.
 """
 
 from __future__ import annotations

@@ -4,8 +4,7 @@ Each line also has the id by which `[keys]` in the settings binds the command. B
 the screen polls, how filters are written, and what the signs mean. `/` narrows the lines to those
 with some words. A place is a screen or a part of one, such as "tasks" or "table" (any list);
 `command.where` and `command.also` are the places in which a command works. A feed is one list that
-is polled from the remote service (the platform), and a pace how often. `mark_safe` declares our own
-words free of control characters.
+is polled from the remote service (the platform), and a pace how often.
 """
 
 from __future__ import annotations

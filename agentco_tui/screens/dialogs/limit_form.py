@@ -5,8 +5,7 @@ needs a second confirmation. The budget that the question showed is passed to th
 that is sent): if the platform, the remote service, has another limit by then, nothing is sent. A
 `FormPlan` has the fields of a form and the functions that check, confirm and send what was typed; a
 `FormRequest` has the main screen (`frame`) and the record under its cursor (`subject`). The
-workspace is what is known of the platform in memory. `SafeText` is text without control characters;
-`mark_safe` declares our own words to be such.
+workspace is what is known of the platform in memory.
 """
 
 from __future__ import annotations

@@ -13,9 +13,8 @@ of it. `store.pending` has the tasks that wait for a decision, `store.tasks` all
 several tasks approved with one yes. A profile is the user's name for a platform and its settings.
 
 This module is imported soon after the first screen is shown (`preload.py`). The workspace is what
-is known of the platform in memory. `SafeText` is text without control characters; `mark_safe`
-declares our own words to be such. The scope is the company that the user has limited everything to,
-if any.
+is known of the platform in memory. The scope is the company that the user has limited everything
+to, if any.
 """
 
 from __future__ import annotations

@@ -5,8 +5,7 @@ columns that the list shows, or JSON with all fields of their records. `save_scr
 SVG picture at once. `DialogRouter` calls both with a `FormRequest`, which has the main screen
 (`frame`) and its list (`frame.view`). A `FormPlan` describes a form. A feed is one list that is
 polled from the platform, the remote service that has the records; the profile is the user's name
-for the platform. The workspace is what is known of the platform in memory. `SafeText` is text
-without control characters; `mark_safe` declares our own words to be such.
+for the platform. The workspace is what is known of the platform in memory.
 """
 
 from __future__ import annotations

@@ -7,8 +7,7 @@ operator promised. The hand-over is a Markdown text with the state of the platfo
 snoozed needs, and what has happened since the shift began (`idle_tracker.shift_since`): each line
 is a `ChangeEvent` of a `Section`. A `FormPlan` has the fields of a form and the functions that
 check and send it. The frame is the main screen, the workspace what is known of the platform in
-memory. `SafeText` is text without control characters; `mark_safe` declares our own words to be
-such.
+memory.
 """
 
 from __future__ import annotations

@@ -10,8 +10,7 @@ report for the user of the next shift.
 
 The frame is the dashboard's main screen, `frame.dashboard` what all its screens share, and the
 workspace what is known of one platform, whose address is the `origin`. A company is one on the
-platform, with AI agents. `DetailPane` is a pane of text whose lines lead somewhere. `mark_safe`
-declares our own words free of control characters.
+platform, with AI agents. `DetailPane` is a pane of text whose lines lead somewhere.
 """
 
 from __future__ import annotations

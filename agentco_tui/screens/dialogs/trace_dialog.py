@@ -8,8 +8,7 @@ resolution what became of a task that no longer waits.
 
 A `DetailPane` has a cursor on the lines that have a key; the key of a step is its number, which
 counts from 1. `CellContext` gives cells what they need besides their record, such as the time. The
-workspace is what is known of the platform in memory. `SafeText` is text without control characters;
-`mark_safe` declares our own words to be such.
+workspace is what is known of the platform in memory.
 """
 
 from __future__ import annotations

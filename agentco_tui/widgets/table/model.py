@@ -15,7 +15,6 @@ back. `release` puts all of it into effect.
 
 A `Column` reads a record: its `Cell` (a text in a tone), its sort key and its value for the filter.
 A `Filter` is what the user typed after `/`, parsed; `select` returns the ids of rows that pass it.
-`mark_safe` declares our own words free of control characters.
 """
 
 from __future__ import annotations

@@ -8,8 +8,7 @@ the strips of those lines. Rows that are not visible cost nothing.
 A *piece* is a stretch of a line in one tone, for which the theme has a colour; a *note* is a text
 that replaces the first cells of a row, on a tombstone (a row whose record was removed) or where the
 program annotates a row. `fit` pads or cuts a text to a width. `signs` has the characters that are
-drawn: `signs.missing` is the dash of a cell without a value. `SafeText` is text without control
-characters; `mark_safe` declares our own words to be such.
+drawn: `signs.missing` is the dash of a cell without a value.
 """
 
 from __future__ import annotations
