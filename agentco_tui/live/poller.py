@@ -1,12 +1,13 @@
 """Polls the feeds when they are due, and keeps the store up to date, until it is cancelled.
 
 A feed is one list or record of the platform (the remote service), polled on its own schedule; its
-pace is how often, as the screen that is shown wishes. There is one loop per feed, so a feed has at
-most one request under way (`SingleFlight`), and a slow or failing feed delays no other; at most
-`AT_ONCE` requests are under way together. A missed poll is dropped, not made up for: after a laptop
-has slept, each feed is polled once. `Query` is the company that all feeds are asked about; an
-answer to an older query is dropped. `Backfill` reads older entries of the platform's activity log
-while nothing else is read.
+pace is how often, as the screen that is shown wishes. One loop starts the reads of all feeds when
+they are due, those that are due at about the same time together, so that the program sleeps between
+them. A feed has at most one request under way (`SingleFlight`), and a slow or failing feed delays
+no other; at most `AT_ONCE` requests are under way together. A missed poll is dropped, not made up
+for: after a laptop has slept, each feed is polled once. `Query` is the company that all feeds are
+asked about; an answer to an older query is dropped. `Backfill` reads older entries of the
+platform's activity log while nothing else is read.
 """
 
 from __future__ import annotations
@@ -72,10 +73,14 @@ class Schedule(msgspec.Struct):
     due_at: float = 0.0
     # An older answer never replaces a newer one.
     shown_from: float = -inf  # when the read of the answer that is in the store began
-    woken: asyncio.Event = msgspec.field(default_factory=asyncio.Event)
-    """Set when `pace` or `due_at` has changed."""
     asked_at: float | None = None  # when the read that waits for a slot or is under way was asked
     awaited: int = 0  # callers that wait for a read of their own, whatever the pace
+    is_being_polled: bool = False  # the loop has started a read that has not ended
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether the next read waits for nothing but `due_at`."""
+        return self.pace is not Pace.OFF and not self.is_being_polled
 
 
 class Poller:
@@ -109,6 +114,9 @@ class Poller:
                 slot=partial(self._request_slot, feed),
             )
             self._schedules[feed] = Schedule(read)
+        self._jitter = 1.0  # factor of the intervals from the polls that were started last
+        self._must_plan = asyncio.Event()
+        """Set when a `pace` or a `due_at` has changed, or a read has ended."""
         self._slots = asyncio.Semaphore(AT_ONCE)
         self._slots_for_hanging = asyncio.Semaphore(HANGING_AT_ONCE)
         self._focused = True
@@ -119,8 +127,7 @@ class Poller:
         """Poll until cancelled."""
         try:
             async with asyncio.TaskGroup() as loops:
-                for feed in self._by_weight(FeedName):
-                    loops.create_task(self._poll_when_due(feed), name=f"feed {feed}")
+                loops.create_task(self._poll_when_due(loops), name="feeds")
                 loops.create_task(self.backfill.run(), name="backfill")
         finally:
             for schedule in self._schedules.values():
@@ -243,19 +250,52 @@ class Poller:
         freshness = self.store.freshness[feed]
         return freshness.phase is Phase.LIVE or isinstance(freshness.failure, REFUSED)
 
-    async def _poll_when_due(self, feed: FeedName) -> None:
-        schedule = self._schedules[feed]
+    async def _poll_when_due(self, reads: asyncio.TaskGroup) -> None:
+        """Start the reads of the feeds that are due, and wait until the next one is."""
         while True:
+            self._must_plan.clear()
             now = self.clock.monotonic()
-            if schedule.pace is not Pace.OFF and schedule.due_at <= now:
-                await asyncio.shield(schedule.read.under_way or schedule.read.next_read())
-                continue
-            schedule.woken.clear()
+            due = self._due_feeds(now)
+            if due:
+                self._jitter = self._random.uniform(1 - JITTER, 1 + JITTER)
+            for feed in due:
+                self._schedules[feed].is_being_polled = True
+                reads.create_task(self._read_when_due(feed), name=f"feed {feed}")
             # The timer stands still while a laptop sleeps: CLOCK_CHECK seconds after, this goes on.
-            wait = None if schedule.pace is Pace.OFF else min(schedule.due_at - now, CLOCK_CHECK)
+            waits = [schedule.due_at - now for schedule in self._idle_schedules()]
+            wait = min(*waits, CLOCK_CHECK) if waits else None
             with suppress(TimeoutError):
                 async with asyncio.timeout(wait):
-                    await schedule.woken.wait()
+                    await self._must_plan.wait()
+
+    def _due_feeds(self, now: float) -> list[FeedName]:
+        """The feeds to poll now; none is early unless another one is due.
+
+        Then those follow that will be due soon, so that they share its wake-up and its connections:
+        as early as the jitter may make a poll. After a failure no feed is polled early.
+        """
+        if all(schedule.due_at > now for schedule in self._idle_schedules()):
+            return []
+        due: list[FeedName] = []
+        for feed in self._by_weight(FeedName):
+            schedule = self._schedules[feed]
+            has_failed = self.store.freshness[feed].failure is not None
+            early = 0.0 if has_failed else JITTER * poll_interval(schedule.pace, self.refresh)
+            if schedule.is_idle and schedule.due_at <= now + early:
+                due.append(feed)
+        return due
+
+    def _idle_schedules(self) -> list[Schedule]:
+        return [schedule for schedule in self._schedules.values() if schedule.is_idle]
+
+    async def _read_when_due(self, feed: FeedName) -> None:
+        """Read a feed, or join the read that somebody else asked for; then the next is planned."""
+        schedule = self._schedules[feed]
+        try:
+            await asyncio.shield(schedule.read.under_way or schedule.read.next_read())
+        finally:
+            schedule.is_being_polled = False
+            self._must_plan.set()
 
     @asynccontextmanager
     async def _request_slot(self, feed: FeedName) -> AsyncIterator[None]:
@@ -346,14 +386,14 @@ class Poller:
                 # The first rows of an answer that then failed are no answer.
                 self.store.take(feed, Listing(records=()))
             self._record_failure(feed, schedule, failure)
-        schedule.woken.set()
+        self._must_plan.set()
         return True
 
     def _record_answer(self, feed: FeedName, schedule: Schedule, began: float, took: float) -> None:
         pace = self.pace(feed)
         seconds, slow_answers = poll_spacing(pace, self.refresh, took)
         schedule.shown_from = began
-        schedule.due_at = began + seconds * self._random.uniform(1 - JITTER, 1 + JITTER)
+        schedule.due_at = began + seconds * self._jitter
         last_failure = self.store.freshness[feed].failure
         fresh = Freshness(
             self.clock.monotonic(),
@@ -410,7 +450,7 @@ class Poller:
             freshness = replace(freshness, next_try_at=planned)
             if freshness != self.store.freshness[feed]:
                 self.store.set_freshness(feed, freshness)
-            schedule.woken.set()
+        self._must_plan.set()
 
     def _by_weight(self, feeds: Iterable[FeedName]) -> list[FeedName]:
         """The same feeds, first those that the screen is about: they get the slots first."""
