@@ -178,7 +178,7 @@ class Stage:
             assert time.monotonic() < end, f"waited in vain for {what}:\n{self.text}"
             await self.settle()
             await asyncio.sleep(nap)
-            nap = min(nap * 1.2, 0.04)  # a look costs a drawing
+            nap = min(nap * 1.2, 0.1)  # a look costs a drawing
 
     async def sees(self, *words: str) -> None:
         """Wait until all these words are on the screen."""
