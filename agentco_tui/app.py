@@ -143,7 +143,7 @@ class DashboardApp(KeyApp):
         self.set_timer(PRELOAD_AFTER, preload, name="preload")
         # Nothing was collected as garbage so far; the modules never are.
         self.set_timer(SETTLED_AFTER, freeze_gc, name="memory")
-        self.set_interval(1.0, self.check_line_speed, name="line")
+        self._frame.ticker.checks.append(self.check_line_speed)
         self._watch_recording()
         self.call_after_refresh(self._frame.repaint_all)
         self._warn_at_start()
@@ -176,7 +176,7 @@ class DashboardApp(KeyApp):
             )
             # Reports when the recording can't be written, such as to a full disk.
             watch = RecordingWatch(recorder, self._frame.say)
-            self.set_interval(1.0, watch.check, name="recording")
+            self._frame.ticker.checks.append(watch.check)
 
     def _warn_at_start(self) -> None:
         settings = self.workspace.settings

@@ -4,6 +4,12 @@ The history is a database of what was polled from the platform, the remote servi
 that is watched; an `Observed` is what one poll brought (`observations.py` explains its parts). This
 is done on the event loop, in slices, so that the thread of the history only hands rows to SQLite.
 Rows can be encoded: a process that may not write hands them over to the one that may.
+
+A feed is one list that is polled, its scope the company that it was asked for ("" for all). A
+subject is the id of what a figure is about: a budget's owner or an agent. A span is a time in which
+every poll of a feed was answered. The queue is the tasks that wait for the user's decision; a task
+that is gone from it without a known decision has departed, at some time between `departed_after`
+and `departed`, and is then looked up once. Counts are those of the activity log's entries.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ that the settings define. The workspace is what is known of the platform in memo
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from agentco_tui.screens.base_frame import BaseFrame
@@ -29,6 +30,8 @@ class FrameTicker:
         self.reports_absence = True
         """Whether a user who comes back is offered the page of what happened."""
         self.snooze_timer = SnoozeTimer(frame, frame.dashboard)
+        self.checks: list[Callable[[], None]] = []
+        """What others have to do once a second: one timer wakes the program for all."""
         self._frame = frame
         self._dashboard = frame.dashboard
         self._workspace = frame.workspace
@@ -40,6 +43,8 @@ class FrameTicker:
     def tick(self) -> None:
         """Repaint ages once a second; on a slow terminal every `TICKS_PER_REFRESH` seconds."""
         self._ticks += 1
+        for check in self.checks:
+            check()
         self.check_absence(is_active=False)
         self._workspace.poller.mark_late()  # data whose next answer is overdue may be old
         is_refresh_due = self._ticks % TICKS_PER_REFRESH == 0
