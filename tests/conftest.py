@@ -37,6 +37,9 @@ SLOW_FOLDERS = frozenset(
 )
 """Folders whose tests run programs in terminals, whole screens, or servers with faults."""
 
+WAITING_FOLDERS = frozenset({"outside", "terminal", "safety"})
+"""Folders whose tests mostly wait, for seconds: for programs in terminals, as people do."""
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`--quick` runs what is useful while working: everything that needs no program of its own."""
@@ -68,13 +71,32 @@ def pytest_collection(session: pytest.Session) -> Iterator[None]:
         gc.enable()
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """With `--quick`, deselect the tests that are marked `slow`."""
-    if not config.getoption("--quick"):
-        return
-    slow = [item for item in items if item.get_closest_marker("slow") is not None]
-    config.hook.pytest_deselected(items=slow)
-    items[:] = [item for item in items if item not in slow]
+    """With `--quick`, deselect the tests that are marked `slow`; order the others."""
+    if config.getoption("--quick"):
+        slow = [item for item in items if item.get_closest_marker("slow") is not None]
+        config.hook.pytest_deselected(items=slow)
+        items[:] = [item for item in items if item not in slow]
+    workers: dict[str, int] = getattr(config, "workerinput", {})
+    items[:] = begin_with_waiting(items, workers.get("workercount", 1))
+
+
+def begin_with_waiting(items: list[pytest.Item], worker_count: int) -> list[pytest.Item]:
+    """The same tests, so ordered that each worker begins with its share of those that wait.
+
+    Every worker gets a part of the list, all as long, and takes from another's end when it is done:
+    if long tests came last, most of the workers would be idle while the last of them wait.
+    """
+    waiting = [item for item in items if item.path.parent.name in WAITING_FOLDERS]
+    others = [item for item in items if item.path.parent.name not in WAITING_FOLDERS]
+    ordered: list[pytest.Item] = []
+    for number in range(worker_count):
+        for group in (waiting, others):
+            begin = len(group) * number // worker_count
+            end = len(group) * (number + 1) // worker_count
+            ordered += group[begin:end]
+    return ordered
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
