@@ -231,6 +231,25 @@ async def test_over_ten_the_number_is_typed_and_a_wrong_one_does_nothing(on: Sta
         assert len(s.writes) == 4
 
 
+async def test_while_the_list_of_another_scope_is_read_no_marked_task_is_said_to_be_gone(
+    on: Staging, platform: EmbeddedPlatform
+) -> None:
+    company = next(iter(platform.world.state.companies))
+    async with on(place="tasks", size=WIDE) as s:
+        s.main.set_scope(company)
+        await s.loaded()
+        await s.press("j", "space")
+        platform.faults.add("reads:hang")
+        try:
+            s.main.set_scope(None)
+            await s.press("a")
+            await s.sees("the list of pending tasks is still")
+            assert not s.shows("no longer waits")
+            assert not s.shows("left the list")
+        finally:
+            platform.faults.clear()
+
+
 async def test_while_the_platform_is_away_one_can_leave_and_is_told_later(on: Staging) -> None:
     async with on(place="tasks", running=True) as s:
         rows = s.rows[:3]

@@ -45,6 +45,7 @@ from agentco_tui.actions.recovery import recover_attempt
 from agentco_tui.config import Switch
 from agentco_tui.keys.commands import COMMANDS_BY_ID
 from agentco_tui.keys.places import Place
+from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import waits_for_person
 from agentco_tui.model import Task
 from agentco_tui.model import format as fmt
@@ -163,9 +164,8 @@ class DialogRouter:
             return
         newest = self._newest(task)
         if newest is None:
-            resolution = resolution_note(self._dashboard, task.id).text
             title = self._workspace.scope.title_with_company(task.title, task)
-            self._say(f"{title}: it no longer waits for a decision ({resolution})")
+            self._say(f"{title}: {self._why_not_pending(task)}")
             return
         if newest.unwritable is not None:
             self._say(newest.unwritable, bad=True)
@@ -183,6 +183,13 @@ class DialogRouter:
                 start_worker(self._frame, work, f"approve {task.id}", group="writes")
 
         self._frame.app.push_screen(question, answered)
+
+    def _why_not_pending(self, task: Task) -> str:
+        """Why a task is not among those that wait: they may not have been read yet."""
+        if self._workspace.store.freshness[FeedName.PENDING].answered_at is None:
+            return "the list of pending tasks is still being read; try again once it is there"
+        resolution = resolution_note(self._dashboard, task.id).text
+        return f"it no longer waits for a decision ({resolution})"
 
     def _already_decided(self, task: Task) -> SafeText | None:
         """Return how far an approval of the task has come, or that it succeeded; None otherwise."""
