@@ -243,7 +243,7 @@ async def test_while_the_list_of_another_scope_is_read_no_marked_task_is_said_to
         try:
             s.main.set_scope(None)
             await s.press("a")
-            await s.sees("the list of pending tasks is still")
+            await says(s, "the list of pending tasks is still being read")
             assert not s.shows("no longer waits")
             assert not s.shows("left the list")
         finally:
