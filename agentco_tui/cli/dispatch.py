@@ -3,6 +3,9 @@
 No traceback is ever printed. A part is imported when it is run, so that `status` and `tail` import
 neither Textual nor what starts a dashboard. A platform is the service whose companies of AI agents
 are watched; the settings name its address, its API key and the lists (views) that the user saved.
+A profile is the part of the settings for one platform. The history is the database of what was read
+from it, the journal the file of what was sent to it. `replay` shows a recorded session again, and
+`--plain` shows numbered lines instead of screens.
 """
 
 from __future__ import annotations

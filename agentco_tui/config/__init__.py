@@ -2,7 +2,10 @@
 effective value of each in flags, environment variables, config file and defaults.
 
 A *profile* is a named table of the config file. It describes one *platform*, that is, one remote
-service whose companies of AI agents the dashboard shows: its address, its API key, and so on.
+service whose companies of AI agents the dashboard shows: its address, its API key, and so on. An
+`OwnCommand` is a program of the user, bound to a key; `AlertLimits` are the shares of a budget and
+the times of waiting from which something is a warning or critical. `NothingSetError` says that no
+platform is configured, as at the first start.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ import msgspec
 
 from agentco_tui.actions.form_check import check_form
 from agentco_tui.actions.outcome import GOOD, Step
-from agentco_tui.actions.outcome_words import outcome_sentence
+from agentco_tui.actions.outcome_words import sentence_with_platform_words
 from agentco_tui.actions.write_flow import CREATING, Write
 from agentco_tui.live.names import records_named
 from agentco_tui.model import Agent, Record, Ref
@@ -135,10 +135,7 @@ class FormRequest(msgspec.Struct, frozen=True):
 
             outcome = await make_write(parsed).run(show_step)
             if outcome.kind not in GOOD:
-                message = str(outcome_sentence(outcome))
-                if outcome.platform_words:
-                    message += f" (platform: {outcome.platform_words})"
-                raise FormError(outcome.fields, mark_safe(message))
+                raise FormError(outcome.fields, sentence_with_platform_words(outcome))
             self.frame.dialogs.show_outcome(outcome)
             # CREATING are the kinds of write after which there is a new record.
             if outcome.verb in CREATING and outcome.record and form.is_attached:
