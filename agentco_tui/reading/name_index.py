@@ -8,7 +8,6 @@ found, `schema.Table` reads their rows by a `Plan`. The terms are explained in `
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, partial
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -21,10 +20,12 @@ from agentco_tui.reading.json_access import MAX_KEYS, Json, get_field, get_path,
 # EMPTY: the raw value says nothing. Incomplete: a value read from a raw value that holds more.
 from agentco_tui.reading.reader_result import EMPTY, Incomplete
 from agentco_tui.text.memoized import memoized
+from agentco_tui.text.patterns import lazy_pattern
 
 Reader: TypeAlias = Callable[..., Any]
 """Takes a raw value; the reader of a sum takes its `unit` as well."""
 
+_INNER_BRACES: Final = lazy_pattern(r"\{([^{}]*)\}")
 _NESTED: Final = frozenset((dict,))
 _NESTED_OR_LIST: Final = frozenset((dict, list))
 
@@ -60,7 +61,7 @@ class Field(NamedTuple):
 
 def _expand_braces(name: str) -> list[str]:
     """`{a,b}.c` as `a.c` and `b.c`; braces may be nested."""
-    braces = re.search(r"\{([^{}]*)\}", name)
+    braces = _INNER_BRACES.search(name) if "{" in name else None
     if braces is None:
         return [name]
     before = name[: braces.start()]
@@ -163,6 +164,7 @@ class NameIndex:
         self.fields = tuple(fields)
         self.needs_one_of = needs_one_of
         self._cached_plan = memoized(512)(self._make_plan)
+        self._candidates_named = memoized(4_096)(self._make_candidates)
         leads_into_lists = any(
             type(part) is int for field in self.fields for part in field.path or ()
         )
@@ -170,36 +172,46 @@ class NameIndex:
         """The types of values that a name leads into."""
 
     @cached_property
-    def _candidates_by_first_name(self) -> dict[str, list[Candidate]]:
-        """All candidates by the folded first part of their names; made with the first plan."""
-        by_first_name: dict[str, list[Candidate]] = {}
-        seen = set[Any]()
+    def _declared_names(self) -> dict[str, list[tuple[Field, str, int]]]:
+        """All names with their fields and ranks, by the folded first part of each.
+
+        There are thousands, and few of them occur: candidates are made of those that do.
+        """
+        by_first_name: dict[str, list[tuple[Field, str, int]]] = {}
         rank = -1
         for field in self.fields:
             for name, _source in field.names_with_sources():
                 rank += 1
-                first, *below = field.path or name.split(".")
-                first_name = fold(str(first))
-                path_below = tuple(part if isinstance(part, int) else fold(part) for part in below)
-                identity = (field.slot, field.reader, first_name, *path_below)
-                if identity in seen:  # `id` and `_id` are one name
-                    continue
-                seen.add(identity)
-                last_name = [part for part in (first, *below) if isinstance(part, str)][-1]
-                candidate = Candidate(field, name, path_below, rank, field.reader)
-                by_first_name.setdefault(first_name, []).append(candidate.with_key("", last_name))
+                first = field.path[0] if field.path else name.partition(".")[0]
+                by_first_name.setdefault(fold(str(first)), []).append((field, name, rank))
         return by_first_name
+
+    def _make_candidates(self, first_name: str) -> list[Candidate]:
+        """The candidates whose names begin with this folded part, in the order of their ranks."""
+        candidates: list[Candidate] = []
+        seen = set[Any]()
+        for field, name, rank in self._declared_names.get(first_name, ()):
+            first, *below = field.path or name.split(".")
+            path_below = tuple(part if isinstance(part, int) else fold(part) for part in below)
+            identity = (field.slot, field.reader, *path_below)
+            if identity in seen:  # `id` and `_id` are one name
+                continue
+            seen.add(identity)
+            last_name = [part for part in (first, *below) if isinstance(part, str)][-1]
+            candidate = Candidate(field, name, path_below, rank, field.reader)
+            candidates.append(candidate.with_key("", last_name))
+        return candidates
 
     def _candidates_of(self, key: str) -> list[Candidate]:
         """The candidates at a key: those of its name, else sums of its name without the unit."""
         folded = fold(key)
-        candidates = self._candidates_by_first_name.get(folded)
+        candidates = self._candidates_named(folded)
         if candidates:
             return [candidate._replace(key=key) for candidate in candidates]
         for stem, _unit in split_unit(folded):
             sums = [
                 candidate.with_key(key, key)
-                for candidate in self._candidates_by_first_name.get(stem, ())
+                for candidate in self._candidates_named(stem)
                 if candidate.field.in_units and not candidate.path_below
             ]
             if sums:
