@@ -224,6 +224,8 @@ async def _read_records(
     feeds_at_once = feeds if wanted is None else feeds[:1]
     reads = [asyncio.create_task(_read_feed(workspace, feed, log)) for feed in feeds_at_once]
     await asyncio.gather(*map(workspace.poller.read_again, name_feeds), *reads)
+    if FeedName.ACTIVITY in feeds_at_once:
+        log.choose_again()  # the companies of agents may have come after the log
     for number, feed in enumerate(feeds):
         if number < len(reads):
             collection, failure = await reads[number]

@@ -223,6 +223,8 @@ def clean_block(value: object, max_cells: int = 20_000, max_lines: int = 2_000) 
     They are at most `max_lines` lines and `max_cells` cells in all. If something was left out, the
     last line says how many characters.
     """
+    if type(value) is str and len(value) <= max_cells and _is_plain(value) and max_lines > 0:
+        return SafeText(value)
     if value is None:
         return signs.missing
     limit = 4 * max(max_cells, 1)

@@ -11,6 +11,7 @@ import pytest
 
 from agentco_tui.live.record_export import flat_names
 from tests.commands.conftest import Command, Ran
+from tests.live.poller_harness import ChoosyPlatform, Parameters
 from tests.platform import EmbeddedPlatform
 
 
@@ -238,3 +239,26 @@ def test_an_unknown_id_exits_2_and_one_that_could_not_be_read_exits_3(
         ran = get("get", what, "xyz_none")
         assert (ran.code, ran.out) == (3, ""), (what, ran.err)
         quiet.faults.clear()
+
+
+def test_the_log_of_a_company_is_chosen_when_the_companies_of_agents_are_known(
+    command: Command,
+) -> None:
+    """A platform that ignores all filters, whose entries name agents only; the log comes first."""
+    log: list[dict[str, str]] = []
+
+    def choice(path: str, query: Parameters) -> Parameters | bytes:
+        if path == "/api/activity":
+            return json.dumps(log).encode()
+        return {name: value for name, value in query.items() if name != "company_id"}
+
+    with ChoosyPlatform(choice) as platform:
+        agents = [*platform.world.state.agents.values()]
+        ours = agents[0]
+        theirs = next(agent for agent in agents if agent.company.id != ours.company.id)
+        for number, agent_id in enumerate((ours.id, theirs.id, "ag_deleted")):
+            entry = {"id": f"e{number}", "agent_id": agent_id, "type": "note"}
+            log.append({**entry, "created_at": "2026-09-21T13:00:00Z"})
+        platform.faults.add("agents:latency=400ms")
+        ran = command.on(platform)("get", "activity", "--company", ours.company.name, "--json")
+    assert [entry["id"] for entry in json.loads(ran.out)] == ["e0"]

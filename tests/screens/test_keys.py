@@ -56,6 +56,7 @@ async def back(s: Stage, place: Place) -> None:
         await s.pilot.pause(0)
 
 
+@pytest.mark.paints
 @pytest.mark.parametrize("name", DIALOGS)
 async def test_every_key_in_every_dialog(
     on: Staging, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
