@@ -138,6 +138,11 @@ class ListHooks(Widget, Generic[R]):
         return [self.freshness_of(feed) for feed in (*self.lists, *self.figures_from)]
 
     @property
+    def unread(self) -> bool:
+        """Whether a list was not answered yet in the present scope, be it late or failing."""
+        return any(self.freshness_of(feed).answered_at is None for feed in self.lists)
+
+    @property
     def incomplete(self) -> bool:
         """Whether answers have yet to come, so that no count and no order is final."""
         return any(freshness.awaited for freshness in self.row_freshnesses)
@@ -189,6 +194,8 @@ class ListHooks(Widget, Generic[R]):
         """
         rows = self.table.model
         number = fmt.count(len(rows.records))
+        if not rows.records and self.unread:
+            number = signs.missing
         if self.filter_text:
             number = mark_safe(f"{fmt.count(len(rows.shown))} of {number}")
         scope = self.workspace.names.scope(self.workspace.poller.query.company)

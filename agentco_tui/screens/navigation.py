@@ -105,6 +105,13 @@ class Navigation:
         self.behind = ()
         self.last_way = ()
 
+    def forget_tab(self, tab: str) -> None:
+        """Forget the entries of a view that the settings do not have any more."""
+        self.behind = tuple(entry for entry in self.behind if entry.tab != tab)
+        self.last_way = tuple(entry for entry in self.last_way if entry.tab != tab)
+        if self.awaited is not None and self.awaited.tab == tab:
+            self.awaited = None
+
     def move(self, current: NavigationEntry, way: Sequence[NavigationEntry]) -> NavigationEntry:
         """Follow a way from the current entry; return its last entry, which is current then."""
         self.last_way = (*self.behind, current)

@@ -346,6 +346,8 @@ class OverviewView(TaskLines[Need]):
         return cells, right
 
     def nothing(self) -> SafeText:
+        if any(freshness.answered_at is None for freshness in self.row_freshnesses):
+            return mark_safe(f"{signs.unknown} {super().nothing()}, as far as is known")
         is_good = self.workspace.scope.phase() is Phase.LIVE
         since = ""
         if self.needs.quiet_since is not None:
@@ -404,7 +406,12 @@ class OverviewView(TaskLines[Need]):
     async def _open_read(self, task: Task) -> None:
         """Open a task that no list has until all are read."""
         if self.workspace.store.tasks.get(task.id) is None:
-            await self.workspace.poller.read_again(FeedName.TASKS)
+            freshness = await self.workspace.poller.read_again(FeedName.TASKS)
+            if not self.display or self.app.screen is not self.screen:
+                return  # the user has gone on meanwhile
+            if freshness.failure is not None:
+                self.frame.say(f"the tasks can't be read: {freshness.failure.sentence}", bad=True)
+                return
         self.frame.go(Destination("tasks", task.id, is_open=True))
 
     def action_raw(self) -> None:

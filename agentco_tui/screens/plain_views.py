@@ -325,6 +325,7 @@ class ActivityView(ListView[Activity]):
         super().arrive()
 
     def end_scope_change(self) -> None:
+        self.following = True  # another company's log is shown from its newest entries
         if self._filtered_log is not None:
             self._open_log()
         super().end_scope_change()

@@ -92,7 +92,7 @@ class StatusTabs:
         age = freshness.age(workspace.clock.monotonic())
         is_polled = self.feed is FeedName.TASKS
         is_old = not is_polled and (age is None or age > OLD)
-        if is_old or freshness.awaited or is_too_long:
+        if is_old or freshness.answered_at is None or freshness.awaited or is_too_long:
             return dict.fromkeys(numbers, signs.missing)
         more = "" if tasks.listing.whole else "+"
         return {word: mark_safe(f"{fmt.count(number)}{more}") for word, number in numbers.items()}

@@ -183,6 +183,8 @@ class TasksView(TaskLines[Task]):
         """Let the tabs show their keys, for the next key; a second time, show the next status."""
         if self.reading:
             self.frame.action_back()
+            if not self.display:
+                return  # the detail was opened from another screen
         elif self.tabs.awaits_key:
             self.show_status(self.tabs.next_status())
         elif self.tabs.counts()[ALL] == signs.missing:

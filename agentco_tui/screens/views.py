@@ -84,7 +84,9 @@ async def _update_view(
     if not view.shown_as.name or view is frame.view:
         return
     if settings is None:
-        await frame.views.pop(view.tab).remove()
+        if frame.views.pop(view.tab, None) is not None:  # it may have gone meanwhile
+            frame.navigation.forget_tab(view.tab)
+            await view.remove()
     else:
         view.show_needs()
         view.freezer.release()  # a hidden list need not keep its rows still
@@ -146,7 +148,7 @@ def count_cells(views: Mapping[str, ListView[Any]]) -> dict[str, Cell]:
 
 def count_cell(view: ListView[Any]) -> Cell | None:
     """Return how many rows a view shows, dim if that may be old; None if it is not known yet."""
-    if view.incomplete:
+    if view.incomplete or view.unread:
         return None
     store = view.workspace.store
     poller = view.workspace.poller

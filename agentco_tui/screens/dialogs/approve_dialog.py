@@ -78,6 +78,14 @@ class TaskQuestion(Question):
             self.dashboard.decisions.subscribe(self._decision_changed),
         ]
 
+    def _why_removed(self, change: Change, task: Task) -> str:
+        """Why a task is in the list no more: the list itself may have been dropped."""
+        is_read = self.workspace.store.freshness[FeedName.PENDING].answered_at is not None
+        is_listed = change.feed is FeedName.PENDING and self.workspace.scope.includes(task)
+        if is_read and is_listed:
+            return "it left the list of pending tasks"
+        return "the list of pending tasks is being read again"
+
     def _store_changed(self, change: Change) -> None:
         """Compare the tasks with what was just read of a feed (one list of the platform)."""
         if change.feed not in (FeedName.PENDING, FeedName.TASKS):
@@ -89,7 +97,7 @@ class TaskQuestion(Question):
                 now = store.tasks.get(task_id)
             if now is None:
                 if task_id in change.removed:
-                    self._switch_off_for(task_id, ["it left the list of pending tasks"])
+                    self._switch_off_for(task_id, [self._why_removed(change, shown)])
                 continue
             if now is shown:
                 continue
