@@ -602,8 +602,9 @@ class NeedsModel:
 
         There are at most `MOST_CRITICAL`. Returns the same sequence until one comes or leaves.
         """
-        count = self.queue.count_levels(self._now, self._forecasts.limits)[Level.CRITICAL]
-        known_for = self.queue, self.queue.revision, count, tuple(self._snoozed_by_key)
+        limits = self._forecasts.limits
+        count = self.queue.count_levels(self._now, limits)[Level.CRITICAL]
+        known_for = self.queue, self.queue.revision, count, limits, tuple(self._snoozed_by_key)
         if known_for != self._critical_known_for:
             self._critical_known_for = known_for
             self._update_task_needs(self._critical_task_needs, min(count, MOST_CRITICAL))

@@ -124,7 +124,8 @@ class History:
         self._loop = asyncio.get_running_loop()
         if up_to_now:
             if self._slicing is not None:
-                await self._slicing
+                # Others wait for the same slices: who is cancelled must not cancel those.
+                await asyncio.shield(self._slicing)
             self.flush()
         return await asyncio.wrap_future(self._submit(partial(self._thread.read, read)))
 

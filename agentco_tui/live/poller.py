@@ -76,6 +76,7 @@ class Schedule(msgspec.Struct):
     asked_at: float | None = None  # when the read that waits for a slot or is under way was asked
     awaited: int = 0  # callers that wait for a read of their own, whatever the pace
     is_being_polled: bool = False  # the loop has started a read that has not ended
+    is_wanted: bool = False  # it was to be polled while it was off: it is once it is on
 
     @property
     def is_idle(self) -> bool:
@@ -197,6 +198,7 @@ class Poller:
         for feed in self._by_weight(feeds):
             schedule = self._schedules[feed]
             if schedule.pace is Pace.OFF:
+                schedule.is_wanted = True
                 schedule.due_at = min(schedule.due_at, self.clock.monotonic())
             else:
                 schedule.read.next_read()
@@ -280,7 +282,7 @@ class Poller:
         for feed in self._by_weight(FeedName):
             schedule = self._schedules[feed]
             has_failed = self.store.freshness[feed].failure is not None
-            early = 0.0 if has_failed else JITTER * poll_interval(schedule.pace, self.refresh)
+            early = 0.0 if has_failed else JITTER * poll_interval(self.pace(feed), self.refresh)
             if schedule.is_idle and schedule.due_at <= now + early:
                 due.append(feed)
         return due
@@ -393,6 +395,7 @@ class Poller:
         pace = self.pace(feed)
         seconds, slow_answers = poll_spacing(pace, self.refresh, took)
         schedule.shown_from = began
+        schedule.is_wanted = False
         schedule.due_at = began + seconds * self._jitter
         last_failure = self.store.freshness[feed].failure
         fresh = Freshness(
@@ -418,6 +421,7 @@ class Poller:
         before = self.store.freshness[feed]
         failures = before.failures + 1
         delay = after_failure(error, failures, self.refresh, self._random)
+        schedule.is_wanted = False
         schedule.due_at = self.clock.monotonic() + delay
         failed = replace(
             before,
@@ -441,7 +445,7 @@ class Poller:
             if pace is not Pace.OFF and freshness.failure is None:
                 seconds, slow_answers = poll_spacing(pace, self.refresh, freshness.took or 0.0)
                 freshness = replace(freshness, slow_answers=slow_answers)
-                if freshness.answered_at is None:
+                if freshness.answered_at is None or schedule.is_wanted:
                     schedule.due_at = self.clock.monotonic()
                 else:
                     schedule.due_at = schedule.shown_from + seconds

@@ -139,6 +139,18 @@ async def test_poll_now_asks_at_once_whatever_the_back_off(platform: EmbeddedPla
         await on.until(lambda: on.freshness(FeedName.BUDGET).phase is Phase.LIVE)
 
 
+async def test_what_was_to_be_polled_while_it_was_off_is_asked_once_it_is_on(
+    platform: EmbeddedPlatform,
+) -> None:
+    async with stage(platform, wanted=paces_of_screen("tasks", all_tasks=True)) as on:
+        await on.settled()
+        on.show("tasks")
+        on.poller.poll_now([FeedName.TASKS])
+        platform.requests.clear()
+        on.show("tasks", all_tasks=True)
+        await on.until(lambda: on.asked()["tasks"] == 1)
+
+
 @pytest.mark.parametrize("feed", FeedName)
 @pytest.mark.parametrize("wanted", [EVERYTHING, dict.fromkeys(FeedName, Pace.OFF)])
 async def test_read_again_brings_what_came_after_the_call(
