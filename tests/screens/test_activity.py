@@ -100,6 +100,16 @@ async def test_the_filters_are_sent_as_they_are_named(
         assert all(e is not None and e.agent is not None and e.agent.id == agent.id for e in shown)
 
 
+async def test_another_company_s_log_is_not_paused(on: Staging) -> None:
+    async with on(place="activity", size=WIDE) as s:
+        await s.press("j")
+        await s.sees("paused")
+        company = next(iter(s.platform.world.state.companies))
+        s.main.set_scope(company)
+        await s.wait_until(lambda: s.rows, "the company's entries")
+        await s.sees_no("paused", "nothing happened yet")
+
+
 async def test_wrong_filters_are_told_and_nothing_is_asked(on: Staging) -> None:
     async with on(place="activity") as s:
         await s.press("f")

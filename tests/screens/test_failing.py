@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.screens.overview_view import OverviewView
 from agentco_tui.widgets.tones import Tone
@@ -88,3 +90,9 @@ async def test_a_first_answer_that_does_not_come_is_told(on: Staging) -> None:
         await s.sees("no answer yet", "asked, and no answer yet")
         known = s.workspace.store.freshness[FeedName.PENDING]
         assert (known.phase, known.late, known.awaited) == (Phase.LOADING, True, False)
+
+
+async def test_of_a_list_that_was_never_read_no_number_is_said(on: Staging) -> None:
+    async with on(place="agents", size=WIDE, wait=False, faults=["agents:status=500"]) as s:
+        await s.sees("nothing could be read yet")
+        assert re.search(r"AGENTS +all companies +· +– ", s.text), s.text

@@ -5,10 +5,12 @@ from __future__ import annotations
 from functools import partial
 
 import pytest
+from msgspec.structs import replace
 
 from agentco_tui.config import ViewSettings
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.screens.base_frame import BaseFrame
+from agentco_tui.screens.navigation import Destination
 from agentco_tui.screens.views import count_cell, open_views_soon
 from agentco_tui.widgets.tones import Tone
 from tests.screens.harness import Stage, Staging, text_of
@@ -142,6 +144,20 @@ async def test_a_view_that_is_opened_while_it_is_prepared_stays_on_the_screen(
         await s.wait_until(partial(stands, s, view.name), "the view")
         await s.settle()
         assert s.view.display
+
+
+async def test_the_way_back_leads_past_a_view_that_the_settings_lost(on: Staging) -> None:
+    view = ViewSettings(name="ada", screen="tasks")
+    async with on(place="tasks", size=(120, 40), views=(view,)) as s:
+        await s.wait_until(lambda: view.tab in s.main.views, "the hidden view")
+        await s.press("7")
+        await s.wait_until(partial(stands, s, view.name), "the view")
+        s.main.go(Destination("agents"))
+        await s.wait_until(lambda: s.main.place == "agents", "the agents")
+        s.app.take_settings(replace(s.workspace.settings, views=()))
+        await s.wait_until(lambda: view.tab not in s.main.views, "the end of the view")
+        await s.press("escape", "minus", "4")
+        await s.wait_until(lambda: s.main.place == "tasks" and s.rows, "the tasks")
 
 
 async def test_every_screen_can_be_a_view(on: Staging) -> None:
