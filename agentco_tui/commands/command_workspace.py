@@ -2,8 +2,7 @@
 
 A workspace is everything that the dashboard knows of a platform (the service whose companies of AI
 agents are watched), without its screens: the API client, the poller, the store of records, what
-needs the user, forecasts, and the history, a database of what was polled. The workspace is what is
-known of the platform in memory.
+needs the user, forecasts, and the history, a database of what was polled.
 """
 
 from __future__ import annotations

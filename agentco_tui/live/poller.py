@@ -199,7 +199,6 @@ class Poller:
             schedule = self._schedules[feed]
             if schedule.pace is Pace.OFF:
                 schedule.is_wanted = True
-                schedule.due_at = min(schedule.due_at, self.clock.monotonic())
             else:
                 schedule.read.next_read()
 
@@ -436,16 +435,19 @@ class Poller:
     def _reschedule(self, feeds: Iterable[FeedName]) -> None:
         """Plan the next polls of feeds whose pace has changed, counted from the last read of each.
 
-        The next poll of a feed that backs off after a failure stays as planned.
+        The next poll of a feed that backs off after a failure stays as planned. What was wanted
+        while it was off is due at once.
         """
         for feed in self._by_weight(feeds):
             schedule = self._schedules[feed]
             freshness = self.store.freshness[feed]
             pace = self.pace(feed)
-            if pace is not Pace.OFF and freshness.failure is None:
+            if pace is not Pace.OFF and schedule.is_wanted:
+                schedule.due_at = self.clock.monotonic()
+            elif pace is not Pace.OFF and freshness.failure is None:
                 seconds, slow_answers = poll_spacing(pace, self.refresh, freshness.took or 0.0)
                 freshness = replace(freshness, slow_answers=slow_answers)
-                if freshness.answered_at is None or schedule.is_wanted:
+                if freshness.answered_at is None:
                     schedule.due_at = self.clock.monotonic()
                 else:
                     schedule.due_at = schedule.shown_from + seconds

@@ -147,6 +147,11 @@ class ListHooks(Widget, Generic[R]):
         """Whether answers have yet to come, so that no count and no order is final."""
         return any(freshness.awaited for freshness in self.row_freshnesses)
 
+    @property
+    def is_read(self) -> bool:
+        """Whether every answer for the present scope has come, so that a missing row is gone."""
+        return not (self.incomplete or self.unread)
+
     # ---- what only one screen has
 
     @property

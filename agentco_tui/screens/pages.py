@@ -1,10 +1,10 @@
 """The pages of a company and of an agent: what waits, its budget, its agents, its log.
 
-A page is the detail of a row on Companies or AI agents: the lines (`PaneItem`s) that a text pane
-shows. A line with a key such as "tasks:tsk_1" leads to that screen and row. `CellContext` has the
-store (the records as last read from the platform, the remote service), the names for ids, and the
-clock. `workspace.outlook` has the figures of the last 24 hours. A `Fold` is several entries of the
-activity log that are alike, in one line. A level says how much a record needs the user. The
+A page is the detail of a row on the screens Companies or Agents: the lines (`PaneItem`s) that a
+text pane shows. A line with a key such as "tasks:tsk_1" leads to that screen and row. `CellContext`
+has the store (the records as last read from the platform, the remote service), the names for ids,
+and the clock. `workspace.outlook` has the figures of the last 24 hours. A `Fold` is several entries
+of the activity log that are alike, in one line. A level says how much a record needs the user. The
 workspace is what is known of the platform in memory.
 """
 

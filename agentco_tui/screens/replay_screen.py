@@ -5,8 +5,7 @@ A recording is a file with the answers of a platform (the remote service that is
 poll with what was recorded at the `ReplayClock`'s time. The keys pause, change the speed, jump to
 another time, or play on until something new needs the operator (a need) or its level, which says
 how urgent it is, rises. A place is a screen, or a state like "replay", with keys of its own; the
-workspace is what is open for one platform (poller, settings). The frame is the main screen, the
-workspace what is known of the platform in memory.
+workspace is what is open for one platform (poller, settings).
 """
 
 from __future__ import annotations

@@ -112,7 +112,7 @@ class ViewSwitcher:
             return
         is_there = frame.view.restore(entry)
         frame.set_paces()  # what is polled how often depends on the list shown
-        may_come = not is_there and (frame.view.incomplete or frame.view.unread)
+        may_come = not is_there and not frame.view.is_read
         self._navigation.awaited = entry if may_come else None
         if not is_there and not may_come and entry.filter is None:
             frame.say("that is not in the list any more")

@@ -148,7 +148,7 @@ def count_cells(views: Mapping[str, ListView[Any]]) -> dict[str, Cell]:
 
 def count_cell(view: ListView[Any]) -> Cell | None:
     """Return how many rows a view shows, dim if that may be old; None if it is not known yet."""
-    if view.incomplete or view.unread:
+    if not view.is_read:
         return None
     store = view.workspace.store
     poller = view.workspace.poller
