@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from decimal import Decimal
+from math import inf
+from typing import Final
 
 import msgspec
 
@@ -35,7 +37,11 @@ from agentco_tui.model import (
     Task,
 )
 from agentco_tui.model import format as fmt
+from agentco_tui.model.period import DAY
 from agentco_tui.text import SafeText, joined, mark_safe, signs
+
+MINUTE: Final = 60
+"""Seconds."""
 
 
 class NeedWords(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,6 +72,27 @@ def words_of(need: Need, names: Names, forecasts: ForecastService, now: float) -
         case Activity() as entry:
             return _words_of_failures(need, entry, names)
     return _words_of_subject(need, names, forecasts, now)
+
+
+def consequence_changes_at(need: Need, now: float) -> float:
+    """When the clock changes the consequence of a need, in seconds since 1970.
+
+    `inf` if it follows from the records alone, and `now` where it may change at any moment. The
+    record may change earlier, and the forecasts may.
+    """
+    if need.snooze is not None:
+        # A time of day is shown from a day before on.
+        until = need.snooze.until
+        return inf if until is None or until - now < DAY else until - DAY
+    if isinstance(need.record, Task):
+        expires = need.record.expires
+        return inf if expires is None or expires.at <= now else now
+    if isinstance(need.record, Activity):
+        return inf
+    if need.fast_spend is not None:
+        return now  # minutes that are left
+    # It names days, which begin with a minute in every time zone.
+    return now - now % MINUTE + MINUTE
 
 
 def sentence_of(need: Need, names: Names, forecasts: ForecastService, now: float) -> SafeText:

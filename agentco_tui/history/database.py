@@ -33,7 +33,7 @@ from agentco_tui.history.lives import departed_life, merged_life
 from agentco_tui.history.migrations import MIGRATIONS
 from agentco_tui.history.observations import HistoryError, QueueSeen
 from agentco_tui.history.reader import HOUR, MENDED, MINUTE, TEN_MINUTES, Reader
-from agentco_tui.history.rows import CountRow, LifeRow, Rows, SampleRow
+from agentco_tui.history.rows import CountRow, LifeRow, Rows, SampleRow, SpanRow
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.system.background import turn_of_thread
 from agentco_tui.system.state_folder import FILE_MODE, FOLDER_MODE
@@ -124,8 +124,16 @@ class HistoryDatabase:
             # In the order of time: a figure is stored if it differs from the one before it.
             samples = [sample for rows in all_rows for sample in rows.samples]
             self._write_samples(connection, sorted(samples, key=_time_of_sample))
+            spans: list[SpanRow] = []
             for rows in all_rows:
+                if rows.queue is not None:
+                    # What is missing in the queue is looked for where it was seen last.
+                    self._extend_seen(connection, spans)
+                    spans.clear()
+                    self._note_missing(connection, rows.queue)
+                spans += rows.seen
                 self._write_rows(connection, rows)
+            self._extend_seen(connection, spans)
             return True
 
     def expire(self, most_bytes: int) -> Iterator[None]:
@@ -325,14 +333,9 @@ class HistoryDatabase:
     # Writing
 
     def _write_rows(self, connection: sqlite3.Connection, rows: Rows) -> None:
-        """Write all except the samples."""
+        """Write all except the samples, the times in which feeds were seen, and the queue."""
         platform = self._platform
         connection.executemany(_NAME, [(platform, *row) for row in rows.names])
-        if rows.queue is not None:
-            # Before it is noted that the queue was seen now: the last time before is looked up.
-            self._note_missing(connection, rows.queue)
-        for feed, scope, since, until in rows.seen:
-            self._extend_seen(connection, feed, scope, since, until)
         self._write_counts(connection, rows.counts)
         for number, life in enumerate(rows.lives):
             if number % _PAUSE_EVERY == 0:
@@ -372,26 +375,22 @@ class HistoryDatabase:
         self._series[feed, subject] = int(row[0])
         return int(row[0])
 
-    def _extend_seen(
-        self, connection: sqlite3.Connection, feed: str, scope: str, since: float, until: float
-    ) -> None:
-        """Note that a feed was seen in a time, as one span with those that it touches.
-
-        `scope` is the id of the company that it was asked about, "" for all.
-        """
-        key = (self._platform, feed, scope)
-        touched = connection.execute(
-            """SELECT since, until FROM seen WHERE (platform, feed, scope) = (?, ?, ?)
-            AND since <= ? AND until >= ?""",
-            (*key, until + MENDED, since - MENDED),
-        ).fetchall()
-        connection.executemany(
-            "DELETE FROM seen WHERE (platform, feed, scope, since) = (?, ?, ?, ?)",
-            [(*key, begin) for begin, _ in touched],
-        )
-        first = min([since, *(begin for begin, _ in touched)])
-        last = max([until, *(end for _, end in touched)])
-        connection.execute("INSERT INTO seen VALUES (?, ?, ?, ?, ?)", (*key, first, last))
+    def _extend_seen(self, connection: sqlite3.Connection, spans: Iterable[SpanRow]) -> None:
+        """Note when feeds were seen; times that touch each other become one."""
+        for feed, scope, since, until in _joined(spans):
+            key = (self._platform, feed, scope)
+            touched = connection.execute(
+                """SELECT since, until FROM seen WHERE (platform, feed, scope) = (?, ?, ?)
+                AND since <= ? AND until >= ?""",
+                (*key, until + MENDED, since - MENDED),
+            ).fetchall()
+            connection.executemany(
+                "DELETE FROM seen WHERE (platform, feed, scope, since) = (?, ?, ?, ?)",
+                [(*key, begin) for begin, _ in touched],
+            )
+            first = min([since, *(begin for begin, _ in touched)])
+            last = max([until, *(end for _, end in touched)])
+            connection.execute("INSERT INTO seen VALUES (?, ?, ?, ?, ?)", (*key, first, last))
 
     def _write_counts(self, connection: sqlite3.Connection, counts: Iterable[CountRow]) -> None:
         """Store numbers of entries. Of a minute that is counted again the higher number stays; what
@@ -572,6 +571,19 @@ def _migrate(connection: sqlite3.Connection, name: str) -> None:
         connection.executescript(
             f"BEGIN IMMEDIATE; {MIGRATIONS[position]}; PRAGMA user_version = {position + 1}; COMMIT"
         )
+
+
+def _joined(spans: Iterable[SpanRow]) -> Iterator[SpanRow]:
+    """Join spans of a feed that follow each other without a gap, as those of polls mostly do."""
+    latest: dict[tuple[str, str], tuple[float, float]] = {}
+    for feed, scope, since, until in spans:
+        begin, end = latest.get((feed, scope), (since, since))
+        if end != since:
+            yield feed, scope, begin, end
+            begin = since
+        latest[feed, scope] = (begin, until)
+    for (feed, scope), (begin, end) in latest.items():
+        yield feed, scope, begin, end
 
 
 def _time_of_sample(row: SampleRow) -> float:

@@ -36,6 +36,9 @@ SampleRow = tuple[str, str, float, Cell, Cell, Cell]
 CountRow = tuple[str, str, str, str, int, int]
 """Agent, company, kind, severity, the beginning of the minute, and how many."""
 
+SpanRow = tuple[str, str, float, float]
+"""Feed, scope, and since and until when it was seen without a gap."""
+
 
 class LifeRow(msgspec.Struct, kw_only=True):
     """What is stored of the life of one task; `TaskLife` says what the fields mean."""
@@ -79,7 +82,7 @@ class Rows(msgspec.Struct, kw_only=True):
 
     names: list[tuple[str, str, str | None, str | None]] = []
     samples: list[SampleRow] = []
-    seen: list[tuple[str, str, float, float]] = []
+    seen: list[SpanRow] = []
     counts: list[CountRow] = []
     lives: list[LifeRow] = []
     alerts: list[AlertRow] = []

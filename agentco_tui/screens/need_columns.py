@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from agentco_tui.attention.need_words import NeedWords
+from agentco_tui.attention.need_words import NeedWords, consequence_changes_at
 from agentco_tui.attention.needs import Need
 from agentco_tui.live import insight
 from agentco_tui.live.insight import Level
@@ -85,14 +85,17 @@ def need_columns(context: CellContext, words: Callable[[Need], NeedWords]) -> li
         cells.level_column(level),
         cells.text_column("need", "WHY", (9, 9), lambda n: words(n).why,
             bad, sort_key=lambda n: words(n).why, aliases=("why", "kind")),
-        cells.age_column(context, "age", "SINCE", lambda n: words(n).since,
-            descending_first=True, cell=lambda n: Cell(context.wait(words(n).since), bad(n)),
+        cells.age_column(context, "age", "SINCE", lambda n: n.since,
+            descending_first=True, cell=lambda n: Cell(context.wait(n.since), bad(n)),
+            changes_at=lambda n: context.age_changes_at(n.since, fine=True),
             aliases=("since", "waits", "waiting")),
         cells.text_column("what", "WHAT", (22, 20), lambda n: words(n).what, tone,
             grow=3, aliases=("task", "title"), cell_for_width=drawn),
         cells.text_column("consequence", "IF IGNORED", (20, 18),
             lambda n: words(n).consequence, dim, cell_for_width=consequence, grow=2, priority=2,
-            uses_clock=True, aliases=("if", "ignored", "left", "then")),
+            uses_clock=True,
+            changes_at=lambda n: consequence_changes_at(n, context.clock.now()),
+            aliases=("if", "ignored", "left", "then")),
         cells.text_column("figure", "FIGURE", (10, 6), lambda n: words(n).figure, priority=1,
             sort_key=None, cell_for_width=figure),
         cells.text_column("agent", "AGENT", (10, 6), lambda n: words(n).agent, priority=3),

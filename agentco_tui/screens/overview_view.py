@@ -53,7 +53,7 @@ from agentco_tui.screens.resting_trace import RestingTraceReader
 from agentco_tui.screens.task_lines import TaskLines
 from agentco_tui.text import SafeText, mark_safe, signs
 from agentco_tui.widgets.table.layout import Column
-from agentco_tui.widgets.text_pane import TextPane
+from agentco_tui.widgets.text_pane import PaneItem, TextPane
 from agentco_tui.widgets.tones import Cell, Tone
 from agentco_tui.widgets.workers import start_worker
 
@@ -129,6 +129,8 @@ class OverviewView(TaskLines[Need]):
         self.needs = workspace.needs
         self._shown_with: tuple[object, ...] = ()
         """What the panels were last drawn with: the speed of the line and the feeds' phases."""
+        self._trends_by_lines: dict[int, list[PaneItem]] = {}
+        """The trends as they were last drawn, by the lines that they had."""
 
     def words(self, need: Need) -> NeedWords:
         """Return a need in words; a snoozed one says when it returns, and its note."""
@@ -160,6 +162,7 @@ class OverviewView(TaskLines[Need]):
 
     def _lay_out(self) -> None:
         self._shown_with = ()
+        self._trends_by_lines.clear()
         self.call_after_refresh(self.show_head)
 
     def _give_room(self) -> None:
@@ -171,15 +174,23 @@ class OverviewView(TaskLines[Need]):
             return  # it is hidden; this is done when it is shown again
         room = self._lines_of_list_and_trends()
         is_large = self.app.size.width >= ROOMIEST and self.app.size.height >= LARGE
-        trends = trend_items(self.workspace, 2) if is_large else []
+        trends = self._trend_items(2) if is_large else []
         wanted = room
         if self.panels.display and not self.incomplete:
             wanted = ceil((len(self.table.model.shown) + 1) / GROWTH) * GROWTH + 1
         lines = max(LEAST_LIST, min(wanted, room - len(trends)))
-        items = trend_items(self.workspace, room - lines)
+        items = self._trend_items(room - lines)
         self.table.styles.height = lines
         self.trends.display = bool(items)
         self.trends.show(items)
+
+    def _trend_items(self, lines: int) -> list[PaneItem]:
+        """Return the trends in so many lines; they are drawn anew after forecasts or needs."""
+        items = self._trends_by_lines.get(lines)
+        if items is None:
+            items = trend_items(self.workspace, lines)
+            self._trends_by_lines[lines] = items
+        return items
 
     def _lines_of_list_and_trends(self) -> int:
         """Return the lines that the title, the notice, the preview and the panels leave free."""
@@ -226,6 +237,7 @@ class OverviewView(TaskLines[Need]):
         super().show_head(min(phases[:2], key=WORST_PHASE_FIRST.index))
 
     def show_needs(self) -> None:
+        self._trends_by_lines.clear()
         table = self.table
         needs = {need.key: need for need in self.needs.shown}
         before = table.model.records
@@ -370,6 +382,8 @@ class OverviewView(TaskLines[Need]):
         self._trace_reader.cursor_moved()
 
     def show_forecasts(self) -> None:
+        self._trends_by_lines.clear()
+        self.table.reread_cells()  # what follows if a need is ignored may be forecast
         self._give_room()
         self.spend.fill()
         self.show_detail()

@@ -42,6 +42,7 @@ from textual.message import Message
 from agentco_tui.keys.key_arrivals import KeyArrivals
 from agentco_tui.system import osc
 from agentco_tui.system.background import person_acts
+from agentco_tui.system.selectable_event import SelectableEvent
 from agentco_tui.textual_patches.input_parser import LARGEST_SCREEN, InputParser, as_expected
 from agentco_tui.textual_patches.patched_app import PatchedApp, Typed
 from agentco_tui.textual_patches.registry import DRIVER, INPUT_PARSER
@@ -132,6 +133,8 @@ class JobControlDriver(LinuxDriver):
 
     def __init__(self, app: App[Any], **options: Any) -> None:
         super().__init__(app, **options)
+        self._exit = SelectableEvent()
+        self.exit_event = self._exit  # which Textual sets to end the thread that reads
         self._file: Any = self.terminal.timed_stream()
         self._started_before = False
         self._loop = asyncio.get_running_loop()
@@ -233,16 +236,21 @@ class JobControlDriver(LinuxDriver):
         self._post_messages(lambda: parser.feed(decode(typed)), parser, arrivals)
         with selectors.SelectSelector() as selector:
             selector.register(self.fileno, selectors.EVENT_READ)
+            selector.register(self._exit, selectors.EVENT_READ)
             while not self.exit_event.is_set():
                 wait_began = time.monotonic()
-                seconds = min(parser.wait, arrivals.wait or parser.wait)
-                if selector.select(seconds):
+                # Between keys nothing is due, and the thread sleeps until something comes.
+                waits = [wait for wait in (parser.wait, arrivals.wait) if wait]
+                seconds = min(waits, default=None)
+                ready = [key.fileobj for key, _ in selector.select(seconds)]
+                if self.fileno in ready:
                     if not self._read_once(parser, decode, arrivals):
                         # The terminal has hung up: the guard ends the program.
                         self.exit_event.wait()
-                elif not parser.is_within_key:
+                elif seconds is not None and not ready and not parser.is_within_key:
                     arrivals.record_empty(wait_began + seconds)
                 self._post_messages(parser.tick, parser, arrivals)
+            selector.unregister(self._exit)
             if selector.select(LAST_READ_WAIT):
                 self._read_once(parser, decode, arrivals)
 

@@ -109,9 +109,12 @@ class InputParser:
         self._dropped_keys = 0
 
     @property
-    def wait(self) -> float:
-        """Seconds until `tick` may have something to do, should nothing come."""
-        return 0.02 if 0 < len(self._held) <= 2 else 0.1
+    def wait(self) -> float | None:
+        """Seconds until `tick` may have something to do, should nothing come; None for never."""
+        if 0 < len(self._held) <= 2:
+            return 0.02
+        is_unfinished = self._held or self._string or self._paste is not None
+        return 0.1 if is_unfinished else None
 
     @property
     def is_within_key(self) -> bool:
