@@ -27,7 +27,7 @@ from agentco_tui.system.state_folder import (
     state_folder,
 )
 from agentco_tui.terminal.guard import TerminalGuard
-from agentco_tui.textual_patches import compositor
+from agentco_tui.textual_patches import compositor, frame_timer
 from agentco_tui.textual_patches.driver import JobControlDriver
 from agentco_tui.workspace.opening import client_for, history_for, snoozes_for
 from agentco_tui.workspace.workspace import Workspace
@@ -66,6 +66,7 @@ def run_dashboard(
     """
     sys.setswitchinterval(THREAD_SLICE)
     compositor.install_partial_paint()  # patches Textual to write only the cells that changed
+    frame_timer.install_frame_timer()  # and to sleep once they are written
     folder = state_folder()
     # The demo's platform is a new one at each start, so nothing is remembered of it.
     is_remembered = settings.profile != "demo"

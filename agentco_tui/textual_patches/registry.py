@@ -37,6 +37,11 @@ LATE_TIMERS: Final = Patch(
     "A timer with a single tick that is late before it begins to wait (on a busy machine) never"
     " ticks. Textual waits for a new terminal size with one, and then for all later sizes, too.",
 )
+FRAME_TIMER: Final = Patch(
+    "frame_timer",
+    "Each change wakes the program twice: when it is painted, and when the frame ends, although"
+    " nothing is left to be painted.",
+)
 KEY_QUEUE: Final = Patch(
     "key_queue",
     "Of several keys in one packet, the later ones go to the widget that had the focus before the"

@@ -26,15 +26,15 @@ from textual.app import App, ComposeResult
 from textual.drivers.headless_driver import HeadlessDriver
 from textual.drivers.linux_driver import LinuxDriver
 from textual.events import Key
-from textual.screen import ModalScreen, Screen
+from textual.screen import UPDATE_PERIOD, ModalScreen, Screen
 from textual.strip import Strip
 from textual.widgets import Input
 
 from agentco_tui.system.patches import Patch
-from agentco_tui.textual_patches import registry
+from agentco_tui.textual_patches import frame_timer, registry
 from agentco_tui.textual_patches.driver import JobControlDriver, guarded_driver
 from agentco_tui.textual_patches.patched_app import PatchedApp
-from agentco_tui.textual_patches.registry import PATCHES, SHOWN_EVENTS
+from agentco_tui.textual_patches.registry import FRAME_TIMER, PATCHES, SHOWN_EVENTS
 from tests.textual_patches.test_compositor import told_what_is_shown
 
 FOLDER = Path(registry.__file__).parent
@@ -276,6 +276,50 @@ async def _late_timers() -> bool:
     return not ticked[App]
 
 
+async def _sleeps_of_frames(frames: int) -> int:
+    """How often a timer of frames sleeps, if each change comes long after the frame before it."""
+    app: App[None] = App()
+    sleeps = 0
+    is_painted = asyncio.Event()
+
+    async def sleep(seconds: float) -> None:
+        nonlocal sleeps
+        sleeps += 1
+        await asyncio.sleep(seconds)
+
+    def paint() -> None:
+        paints.pause()
+        is_painted.set()
+
+    async with app.run_test():
+        with pytest.MonkeyPatch.context() as patched:
+            for module in (timer, frame_timer):
+                patched.setattr(module, "sleep", sleep)
+            patched.setattr(frame_timer, "monotonic", partial(next, itertools.count()))
+            paints = timer.Timer(
+                app, UPDATE_PERIOD, name=frame_timer.FRAMES, callback=paint, pause=True
+            )
+            paints._start()  # private: an app would paint with it
+            for _ in range(frames):
+                paints.resume()
+                await is_painted.wait()
+                is_painted.clear()
+            paints.stop()
+    return sleeps
+
+
+async def _frame_timer() -> bool:
+    """After each change Textual sleeps once more until the frame is over."""
+    FRAME_TIMER.uninstall()
+    unpatched = await _sleeps_of_frames(3)
+    frame_timer.install_frame_timer()
+    try:
+        assert await _sleeps_of_frames(3) == 0
+    finally:
+        FRAME_TIMER.uninstall()
+    return unpatched >= 2  # the last sleep may not have begun
+
+
 async def _shown_events() -> bool:
     """What is displayed before its size is asked is not told that it is shown."""
     SHOWN_EVENTS.uninstall()
@@ -289,6 +333,7 @@ NEEDED: dict[str, Callable[[], Coroutine[Any, Any, bool]]] = {
     "ending": _ending,
     "key_queue": _key_queue,
     "late_timers": _late_timers,
+    "frame_timer": _frame_timer,
     "shown_events": _shown_events,
 }
 
