@@ -1,11 +1,14 @@
 """Startup work that the first screen does not need: the app runs it once that screen is shown.
 
-From the start of the program until `freeze_gc`, garbage collection is off.
+From the start of the program until `freeze_gc`, garbage collection is rare, then off.
 """
 
 from __future__ import annotations
 
 import gc
+
+_USUAL_COLLECTIONS = (700, 10, 10)
+"""Python's own thresholds: `__main__` sets higher ones, with which a collection takes longer."""
 
 
 def preload_dialogs() -> None:
@@ -21,4 +24,5 @@ def freeze_gc() -> None:
     to 50 ms whenever the collector looks through all of them.
     """
     gc.freeze()
+    gc.set_threshold(*_USUAL_COLLECTIONS)
     gc.enable()
