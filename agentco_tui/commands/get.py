@@ -49,8 +49,8 @@ from agentco_tui.live.names import Names
 from agentco_tui.live.record_export import (
     as_json,
     csv_row,
+    csv_rows,
     export_columns,
-    flat_fields,
     flat_names,
     flat_record,
     text_of,
@@ -435,7 +435,9 @@ def _print_json_list(batches: Iterable[Sequence[Row]]) -> None:
     before = "["
     for rows in batches:
         if rows:
-            write_stdout(before + ", ".join(json_text(values) for _, values in rows))
+            # One list for all: an encoder for each row would take as long as the row.
+            records = json_text([values for _, values in rows])
+            write_stdout(before + records.removeprefix("[").removesuffix("]"))
             before = ", "
     write_stdout("[]\n" if before == "[" else "]\n")
 
@@ -444,8 +446,7 @@ def _print_csv(kind: str, batches: Iterable[Sequence[Row]]) -> None:
     # A flat record has a text for each column: a sum is split into amount, currency and so on.
     write_stdout(csv_row(flat_names(kind)))
     for rows in batches:
-        lines = [csv_row(flat_fields(kind, values).values()) for _, values in rows]
-        write_stdout("".join(lines))
+        write_stdout(csv_rows(kind, (values for _, values in rows)))
 
 
 def _print_table(kind: str, batches: Iterable[Sequence[Row]]) -> None:

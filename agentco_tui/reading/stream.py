@@ -16,6 +16,7 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
+from functools import cache
 from hashlib import blake2b
 from operator import ne
 from sys import getsizeof
@@ -288,8 +289,11 @@ class ListReader(Generic[R]):
                 self.unread.update(page.unread_reasons)
         for record in filter(None, records):
             self._share(record)
-            texts = (getattr(record, name, None) for name in _TEXTS)
-            self._memory += _RECORD + sum(getsizeof(text) for text in texts if text)
+            self._memory += _RECORD
+            for name in _fields_among(type(record), _TEXTS):
+                text = getattr(record, name)
+                if text:
+                    self._memory += getsizeof(text)
         if sum(reader._memory for reader in self._under_way) > MOST_MEMORY:
             raise TooMuchMemoryError
         return iter(records)
@@ -300,8 +304,8 @@ class ListReader(Generic[R]):
         The record is frozen; it is changed before anything else has a reference to it.
         """
         pool = self._known.pool
-        for name in _SHARED:
-            value = getattr(record, name, None)
+        for name in _fields_among(type(record), _SHARED):
+            value = getattr(record, name)
             if value is None or (type(value) in (str, bytes) and len(value) > _LONGEST_SHARED):
                 continue
             kept = pool.setdefault(value, value)
@@ -313,6 +317,12 @@ class ListReader(Generic[R]):
     def _answer(self, rows: list[bytes]) -> bytes:
         """A complete answer with only these rows, in the envelope as far as it has arrived."""
         return (self._head or b"") + b",".join(rows) + self._closes
+
+
+@cache
+def _fields_among(record_type: type[Record], names: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of the names that are fields of a type of record."""
+    return tuple(name for name in names if name in record_type.__struct_fields__)
 
 
 def _rows(part: bytes) -> list[bytes] | None:
