@@ -15,7 +15,7 @@ from typing import Final, Literal
 
 from agentco_tui.text.memoized import memoized
 from agentco_tui.text.patterns import lazy_pattern
-from agentco_tui.text.signs import OWN_CHARACTERS, SafeText, signs
+from agentco_tui.text.signs import COMMON_CHARACTERS, OWN_CHARACTERS, SafeText, signs
 
 Align = Literal["left", "right"]
 
@@ -76,7 +76,7 @@ def cell_width(text: str) -> int:
 
 
 def _count_cells(text: str) -> int:
-    if OWN_CHARACTERS.issuperset(text):
+    if OWN_CHARACTERS.issuperset(text) or COMMON_CHARACTERS.issuperset(text):
         return len(text) - text.count("\n")
     special = _NOT_ONE_CELL.findall(text)
     marks = sum(1 for char in special if unicodedata.combining(char))
@@ -94,7 +94,7 @@ def prefix_of_width(text: str, width: int) -> str:
     """
     if width <= 0:
         return ""
-    if OWN_CHARACTERS.issuperset(text):
+    if OWN_CHARACTERS.issuperset(text) or COMMON_CHARACTERS.issuperset(text):
         return text[:width]
     surplus = 0  # cells taken so far, less one for each character; may be negative
     for match in _NOT_ONE_CELL.finditer(text):
