@@ -31,6 +31,9 @@ def _fold(name: str) -> str:
     if name.isascii() and name.isalnum():
         return name.lower()
     # Salesforce marks custom fields: Role__c.
+    without_underscores = name.removesuffix("__c").replace("_", "")
+    if without_underscores.isascii() and without_underscores.isalnum():
+        return without_underscores.lower()
     return _NOISE.sub("", name.removesuffix("__c")).casefold()
 
 
