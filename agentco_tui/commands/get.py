@@ -19,7 +19,6 @@ from typing import Any, Final, TypeAlias
 from msgspec.structs import replace
 
 from agentco_tui.api.errors import ApiError, Invalid, NotFound, NotSent
-from agentco_tui.attention.needs import of_company
 from agentco_tui.cli.arguments import UsageError
 from agentco_tui.commands.command_context import command_context
 from agentco_tui.commands.command_output import (
@@ -45,7 +44,7 @@ from agentco_tui.config import Arguments, Settings
 from agentco_tui.live.feeds import NAMES, ActivityFilter, FeedName
 from agentco_tui.live.filtered_log import FilteredLog
 from agentco_tui.live.insight import LEVEL_WORDS, rank_of_priority
-from agentco_tui.live.names import Names
+from agentco_tui.live.names import Names, of_company
 from agentco_tui.live.record_export import (
     as_json,
     csv_row,
