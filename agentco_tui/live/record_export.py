@@ -14,7 +14,7 @@ import io
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from functools import cache
 from operator import attrgetter
@@ -30,6 +30,7 @@ from agentco_tui.model.format import stamp
 from agentco_tui.reading.field_names import phrase
 from agentco_tui.text import clean_block, clean_line
 from agentco_tui.text.memoized import memoized
+from agentco_tui.text.patterns import lazy_pattern
 
 KINDS: Final[Mapping[str, type[Record]]] = {
     "company": model.Company,
@@ -54,7 +55,11 @@ platform sent none, or sent one id for several rows. All are None if there is no
 _RENAMED: Final = {"content": "fingerprint", "duration": "duration_seconds"}
 _FORMULA: Final = frozenset("=+-@\t\r\uff1d\uff0b\uff0d\uff20")
 """Characters with which a spreadsheet begins a formula, with their full-width forms."""
-_NUMBER: Final = re.compile(r"[+-]?\d+(\.\d+)?", re.ASCII)
+_MAYBE_FORMULA: Final = lazy_pattern(r"\|[=+@-]")
+"""The beginning of a formula in cells that are joined by "|", or such a text inside a cell."""
+_LONGEST_PLAIN_ROW: Final = 10_000
+"""Characters of a row of which no cell is so long that `clean_block` might cut it."""
+_NUMBER: Final = lazy_pattern(r"[+-]?\d+(\.\d+)?", re.ASCII)
 
 
 @cache
@@ -304,7 +309,7 @@ def record_environment(record: Record, names: Names) -> dict[str, str]:
 
 def csv_row(cells: Iterable[str]) -> str:
     """Return a row of a CSV (RFC 4180) with its line end; each cell passes through `csv_cell`."""
-    return _csv_text([cells])
+    return _csv_text([tuple(cells)])
 
 
 def csv_rows(kind: str, rows: Iterable[Mapping[str, object]]) -> str:
@@ -312,10 +317,20 @@ def csv_rows(kind: str, rows: Iterable[Mapping[str, object]]) -> str:
     return _csv_text(_flat_texts(kind, values) for values in rows)
 
 
-def _csv_text(rows: Iterable[Iterable[str]]) -> str:
+def _csv_text(rows: Iterable[Sequence[str]]) -> str:
     sheet = io.StringIO(newline="")
-    csv.writer(sheet).writerows(map(csv_cell, cells) for cells in rows)
+    csv.writer(sheet).writerows(map(_csv_cells, rows))
     return sheet.getvalue()
+
+
+def _csv_cells(texts: Sequence[str]) -> Sequence[str]:
+    """Return the cells of a row for csv.writer, each as `csv_cell` returns it."""
+    joined = "|".join(["", *texts])
+    is_safe = len(joined) <= _LONGEST_PLAIN_ROW and joined.isascii() and joined.isprintable()
+    if is_safe and not _MAYBE_FORMULA.search(joined):
+        # Most rows: looking at each cell takes several times as long.
+        return texts
+    return [csv_cell(text) for text in texts]
 
 
 def csv_cell(text: str) -> str:
