@@ -14,8 +14,9 @@ _RARE_COLLECTIONS = (100_000, 50, 10)
 
 def main() -> int:
     """The command `agentco-tui`; returns the exit code."""
-    # Nothing of an imported module is garbage: with the usual thresholds, which the dashboard
-    # returns to once it is shown, looking through them would take a fifth of a short command.
+    # Nothing of an imported module is garbage: with the usual thresholds, looking through them
+    # would take a fifth of a short command. What runs for long returns to them
+    # (`collect_as_usual`), a dashboard once it is shown.
     gc.set_threshold(*_RARE_COLLECTIONS)
     try:
         return _run()
