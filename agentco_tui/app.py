@@ -31,11 +31,12 @@ from agentco_tui.screens.dialogs.base import Dialog
 from agentco_tui.screens.frame import MainScreen
 from agentco_tui.screens.key_app import KeyApp
 from agentco_tui.screens.notices import Notices, repeat_of
-from agentco_tui.screens.preload import freeze_gc, preload_dialogs
+from agentco_tui.screens.preload import preload_dialogs
 from agentco_tui.screens.recording_watch import RecordingWatch
 from agentco_tui.screens.take_back import take_back_all
 from agentco_tui.screens.theme_choice import ThemeChoice, unreadable_words
 from agentco_tui.screens.views import open_views_soon
+from agentco_tui.system.garbage import collect_as_usual
 from agentco_tui.system.state_folder import Remembered
 from agentco_tui.terminal.background_color import is_background_light
 from agentco_tui.terminal.line_speed import SPEED
@@ -142,7 +143,7 @@ class DashboardApp(KeyApp):
         )
         self.set_timer(PRELOAD_AFTER, preload, name="preload")
         # Nothing was collected as garbage so far; the modules never are.
-        self.set_timer(SETTLED_AFTER, freeze_gc, name="memory")
+        self.set_timer(SETTLED_AFTER, collect_as_usual, name="memory")
         self._frame.ticker.checks.append(self.check_line_speed)
         self._watch_recording()
         self.call_after_refresh(self._frame.repaint_all)

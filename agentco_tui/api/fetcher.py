@@ -38,6 +38,7 @@ from agentco_tui.reading.json_body import parse_json
 from agentco_tui.reading.mapping import AS_SENT, ProfileMapping
 from agentco_tui.reading.row_cache import RowDecoder
 from agentco_tui.reading.schema import Kind
+from agentco_tui.reading.shared_values import SharedValues
 from agentco_tui.reading.stream import Beginning, ListReader
 from agentco_tui.system.background import beside
 
@@ -138,12 +139,15 @@ class Fetcher:
             wanted_rows=at_most,
         )
         walk: PageWalk[R] = PageWalk(PageRequest(path, params, self.transport.root), limits)
+        shared_values = SharedValues()
         while (request := walk.next_request) is not None:
             old_page = cached.page_at(len(walk.pages)) if cached else None
             is_only_page = cached is not None and len(cached.pages) == 1
             etag = old_page.etag if old_page and is_only_page else None
             page = await self._fetch_page(
-                kind, request, walk.row_count, old_page, etag=etag, beginning=beginning
+                *(kind, request, walk.row_count, old_page, shared_values),
+                etag=etag,
+                beginning=beginning,
             )
             walk.add(page)
         if cached is None or not walk.is_same_as(cached):
@@ -175,11 +179,15 @@ class Fetcher:
         request: PageRequest,
         rows_before: int,
         cached: CachedPage[R] | None,
+        shared_values: SharedValues,
         *,
         etag: str | None,
         beginning: Beginning[R] | None,
     ) -> CachedPage[R]:
-        """One page after `rows_before` rows; `cached` itself if it has not changed."""
+        """One page after `rows_before` rows; `cached` itself if it has not changed.
+
+        `shared_values` are those of the pages before it.
+        """
         # Rows are compared with those of the same request only.
         same_request = cached if cached and cached.signature.request == request else None
         reply = await self._prefetched(request, beginning)
@@ -206,7 +214,9 @@ class Fetcher:
         if streamed is not None:
             return await self._streamed_page(kind, reply, streamed, signature)
         decoder = RowDecoder(kind, same_request.cached_rows if same_request else None)
-        return await self._decoded_page(reply, decoder, signature)
+        # Nothing else has a reference to the records only if none is taken from the last reading.
+        new_values = shared_values if same_request is None else None
+        return await self._decoded_page(reply, decoder, signature, new_values)
 
     async def _prefetched(
         self, request: PageRequest, beginning: Beginning[Any] | None
@@ -216,14 +226,22 @@ class Fetcher:
         return await self.prefetch.take(request.path, request.params, beginning)
 
     async def _decoded_page(
-        self, reply: Reply, decoder: RowDecoder[R], signature: PageSignature
+        self,
+        reply: Reply,
+        decoder: RowDecoder[R],
+        signature: PageSignature,
+        shared_values: SharedValues | None,
     ) -> CachedPage[R]:
-        """A page whose body is in the reply."""
+        """A page whose body is in the reply; one of several shares its values with the others."""
 
         def decode(body: Json) -> CachedPage[R]:
             page = decoder.read_page(body)
             cached = _page_with_rest(page, body, reply, signature, len(reply.body))
             cached.cached_rows = decoder.rows
+            is_one_of_several = signature.rows_before > 0 or cached.rest.request is not None
+            if shared_values is not None and is_one_of_several:
+                for record in page.records:
+                    shared_values.share(record)
             return cached
 
         return await self._decode_reply(reply, decode, decoder.parse)

@@ -9,7 +9,7 @@ needs; `need_words` describes them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from enum import StrEnum
 
 import msgspec
@@ -17,11 +17,9 @@ from msgspec.structs import replace
 
 from agentco_tui.attention.snooze import Snooze
 from agentco_tui.history.spending_alarms import Runaway
-from agentco_tui.live.insight import Level, in_scope
-from agentco_tui.live.names import Names
+from agentco_tui.live.insight import Level
 from agentco_tui.live.spend_rate import FastSpend
-from agentco_tui.live.store import Store
-from agentco_tui.model import Activity, Agent, Alert, Budget, BudgetScope, Task
+from agentco_tui.model import Activity, Agent, Alert, Budget, Task
 
 
 class NeedKind(StrEnum):
@@ -110,29 +108,6 @@ def rank_key(level: Level, reason: RankReason, rank: tuple[float, ...], key: str
     the reason, then the rank among needs of the same reason.
     """
     return reason is not RankReason.DECIDED, -level, _PLACE_OF_REASON[reason], rank, key
-
-
-def of_company(
-    store: Store, company: str | None
-) -> Callable[[Task | Agent | Budget | Alert | Activity], bool]:
-    """A test whether a record belongs to a company by its id; with None every record does.
-
-    A record that names no company belongs to each, except the money of all companies, and alerts
-    about agents that are not among those of the company.
-    """
-    names = Names(store)
-
-    def is_ours(record: Task | Agent | Budget | Alert | Activity) -> bool:
-        if company is None:
-            return True
-        if isinstance(record, Budget) and record.scope is BudgetScope.ALL:
-            return False
-        owner = names.company_of(record)
-        if owner is None and isinstance(record, Alert) and record.agent and len(store.agents):
-            return names.agent_of(record.agent) is not None
-        return in_scope(owner, company)
-
-    return is_ours
 
 
 def group_alike_tasks(needs: Iterable[Need], apart: Collection[str]) -> list[Need]:

@@ -30,7 +30,6 @@ from agentco_tui.attention.needs import (
     RankKey,
     RankReason,
     group_alike_tasks,
-    of_company,
     rank_key,
 )
 from agentco_tui.attention.snooze import Snoozes
@@ -52,6 +51,7 @@ from agentco_tui.live.agent_counts import AgentCounts
 from agentco_tui.live.feeds import FeedName, Phase
 from agentco_tui.live.insight import Level, alert_level, is_failing, task_level, waiting_since
 from agentco_tui.live.log_findings import AT_WORK, LogFindings, Repeated
+from agentco_tui.live.names import of_company
 from agentco_tui.live.ordered_collections import DueTimes, SortedKeys
 from agentco_tui.live.queue_tracker import QueueTracker
 from agentco_tui.live.spend_rate import FastSpend

@@ -18,6 +18,7 @@ from agentco_tui.commands.command_log import log_to_file
 from agentco_tui.commands.command_output import Exit, print_to_stderr
 from agentco_tui.config import Arguments, Settings
 from agentco_tui.config.resolve import load
+from agentco_tui.system.garbage import collect_as_usual
 from agentco_tui.workspace.opening import opened_workspace
 from agentco_tui.workspace.workspace import Workspace
 
@@ -52,6 +53,7 @@ def run_with_polling(
         async with open_workspace(settings, key) as workspace:
             working = asyncio.create_task(work(workspace))
             if is_endless:
+                collect_as_usual()
                 for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
                     asyncio.get_running_loop().add_signal_handler(number, working.cancel)
             async with asyncio.TaskGroup() as tasks:

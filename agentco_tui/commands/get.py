@@ -19,7 +19,6 @@ from typing import Any, Final, TypeAlias
 from msgspec.structs import replace
 
 from agentco_tui.api.errors import ApiError, Invalid, NotFound, NotSent
-from agentco_tui.attention.needs import of_company
 from agentco_tui.cli.arguments import UsageError
 from agentco_tui.commands.command_context import command_context
 from agentco_tui.commands.command_output import (
@@ -45,12 +44,12 @@ from agentco_tui.config import Arguments, Settings
 from agentco_tui.live.feeds import NAMES, ActivityFilter, FeedName
 from agentco_tui.live.filtered_log import FilteredLog
 from agentco_tui.live.insight import LEVEL_WORDS, rank_of_priority
-from agentco_tui.live.names import Names
+from agentco_tui.live.names import Names, of_company
 from agentco_tui.live.record_export import (
     as_json,
     csv_row,
+    csv_rows,
     export_columns,
-    flat_fields,
     flat_names,
     flat_record,
     text_of,
@@ -435,7 +434,9 @@ def _print_json_list(batches: Iterable[Sequence[Row]]) -> None:
     before = "["
     for rows in batches:
         if rows:
-            write_stdout(before + ", ".join(json_text(values) for _, values in rows))
+            # One list for all: an encoder for each row would take as long as the row.
+            records = json_text([values for _, values in rows])
+            write_stdout(before + records.removeprefix("[").removesuffix("]"))
             before = ", "
     write_stdout("[]\n" if before == "[" else "]\n")
 
@@ -444,8 +445,7 @@ def _print_csv(kind: str, batches: Iterable[Sequence[Row]]) -> None:
     # A flat record has a text for each column: a sum is split into amount, currency and so on.
     write_stdout(csv_row(flat_names(kind)))
     for rows in batches:
-        lines = [csv_row(flat_fields(kind, values).values()) for _, values in rows]
-        write_stdout("".join(lines))
+        write_stdout(csv_rows(kind, (values for _, values in rows)))
 
 
 def _print_table(kind: str, batches: Iterable[Sequence[Row]]) -> None:

@@ -27,6 +27,7 @@ from agentco_tui.commands.get import field_lines
 from agentco_tui.commands.writing import open_for_writing, run_write
 from agentco_tui.config import Arguments, Settings
 from agentco_tui.model import Record, Task
+from agentco_tui.system.garbage import collect_as_usual
 from agentco_tui.workspace.workspace import Workspace
 
 PROMPT = "number, a N approve, t N trace, r refresh, q quit> "
@@ -48,6 +49,7 @@ def run(arguments: Arguments, env: Mapping[str, str]) -> int:
 async def _prompt_until_quit(settings: Settings) -> None:
     # The handler of asyncio would only act after the line has been typed.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    collect_as_usual()
     async with open_for_writing(settings) as (workspace, services):
         typed = "r"
         while typed != "q":

@@ -23,7 +23,6 @@ from msgspec.structs import replace
 
 from agentco_tui.api.errors import ApiError, TimedOut
 from agentco_tui.attention.need_words import sentence_of
-from agentco_tui.attention.needs import of_company
 from agentco_tui.attention.needs_model import NeedsModel
 from agentco_tui.commands.command_context import command_context
 from agentco_tui.commands.command_output import error_json, print_json, print_lines
@@ -32,7 +31,7 @@ from agentco_tui.config import Arguments, Settings, SettingsError
 from agentco_tui.history.forecast_service import ForecastService
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import Level, alert_level, is_open
-from agentco_tui.live.names import Names
+from agentco_tui.live.names import Names, of_company
 from agentco_tui.live.store import Store
 from agentco_tui.model import Alert, Budget
 from agentco_tui.model import format as figures

@@ -41,6 +41,7 @@ from agentco_tui.live.record_export import as_json
 from agentco_tui.live.sentences import action_words, actor_words
 from agentco_tui.model import Activity, Severity
 from agentco_tui.model import format as figures
+from agentco_tui.system.garbage import collect_as_usual
 from agentco_tui.text import clean_line, signs
 from agentco_tui.workspace.named_records import agent_id_of, company_id_of, read_names
 from agentco_tui.workspace.opening import opened_workspace
@@ -72,6 +73,8 @@ async def _tail(settings: Settings, arguments: Arguments) -> int:
         reads_only, on_trouble=print_to_stderr, finds_company=False
     ) as workspace:
         tail = Tail(workspace, arguments)
+        if arguments["follow"]:
+            collect_as_usual()
         stdout_poll = _poll_of_stdout()
         while True:
             seconds = await tail.print_new()

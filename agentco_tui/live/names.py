@@ -9,9 +9,10 @@ for a store by whoever shows records; `records_named` finds the record that the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final, TypeVar
 
+from agentco_tui.live.insight import in_scope
 from agentco_tui.live.ownership import company_of
 from agentco_tui.live.store import Collection, Store
 from agentco_tui.live.whole_budget import is_less_than_companies
@@ -105,6 +106,29 @@ class Names:
         if company_id is None:
             return SafeText("all companies")
         return self.company(Ref(id=company_id))
+
+
+def of_company(
+    store: Store, company: str | None
+) -> Callable[[Task | Agent | Budget | Alert | Activity], bool]:
+    """A test whether a record belongs to a company by its id; with None every record does.
+
+    A record that names no company belongs to each, except the money of all companies, and alerts
+    about agents that are not among those of the company.
+    """
+    names = Names(store)
+
+    def is_ours(record: Task | Agent | Budget | Alert | Activity) -> bool:
+        if company is None:
+            return True
+        if isinstance(record, Budget) and record.scope is BudgetScope.ALL:
+            return False
+        owner = names.company_of(record)
+        if owner is None and isinstance(record, Alert) and record.agent and len(store.agents):
+            return names.agent_of(record.agent) is not None
+        return in_scope(owner, company)
+
+    return is_ours
 
 
 def records_named(words: str, records: Iterable[Known]) -> list[Known]:

@@ -14,10 +14,11 @@ import io
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from functools import cache
-from typing import Final, get_args
+from operator import attrgetter
+from typing import Any, Final, NamedTuple, get_args
 
 from msgspec.structs import fields
 
@@ -28,6 +29,8 @@ from agentco_tui.model import Activity, Agent, Alert, Budget, Moment, Money, Rec
 from agentco_tui.model.format import stamp
 from agentco_tui.reading.field_names import phrase
 from agentco_tui.text import clean_block, clean_line
+from agentco_tui.text.memoized import memoized
+from agentco_tui.text.patterns import lazy_pattern
 
 KINDS: Final[Mapping[str, type[Record]]] = {
     "company": model.Company,
@@ -50,9 +53,13 @@ ABOUT_THE_ID: Final = {"unwritable": str, "sharers": int, "nth": int}
 """The columns made from `Record.id_doubt`, which says why no write may name a record by its id: the
 platform sent none, or sent one id for several rows. All are None if there is no doubt."""
 _RENAMED: Final = {"content": "fingerprint", "duration": "duration_seconds"}
-_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+_FORMULA: Final = frozenset("=+-@\t\r\uff1d\uff0b\uff0d\uff20")
 """Characters with which a spreadsheet begins a formula, with their full-width forms."""
-_NUMBER: Final = re.compile(r"[+-]?\d+(\.\d+)?", re.ASCII)
+_MAYBE_FORMULA: Final = lazy_pattern(r"\|[=+@-]")
+"""The beginning of a formula in cells that are joined by "|", or such a text inside a cell."""
+_LONGEST_PLAIN_ROW: Final = 10_000
+"""Characters of a row of which no cell is so long that `clean_block` might cut it."""
+_NUMBER: Final = lazy_pattern(r"[+-]?\d+(\.\d+)?", re.ASCII)
 
 
 @cache
@@ -102,64 +109,92 @@ def _kind_of_type(record_type: type[Record]) -> str:
 
 def as_json(record: Record, names: Names) -> dict[str, object]:
     """Return all that is known of a record in JSON's own types; None for what was not sent."""
-    values: dict[str, object] = {}
+    plan = _export_plan(type(record))
+    values: dict[str, object] = dict(zip(plan.names, plan.read_fields(record), strict=True))
     assumed: list[str] = []
     derived: list[str] = []
-    for name, field, derived_flag in _exported_fields(type(record)):
-        value = getattr(record, field, None)
+    for name, field, derived_flag, may_be_derived in plan.converted:
+        value: Any = values[name]
         is_derived = derived_flag is not None and getattr(record, derived_flag)
-        if value is None:
+        if value is None and may_be_derived:
             value = _derived_value(record, field, names)
             is_derived |= value is not None
-        match value:
-            case None | str() | int():
-                # Most fields, so that they are not compared with each type below.
-                values[name] = value
-            case Moment():
-                values[name] = stamp(value.at)
-                if value.zone_assumed:
-                    assumed.append(name)
-            case Money():
-                values[name] = {"amount": f"{value.amount:f}", "currency": value.currency}
-                if value.unit_assumed:
-                    assumed.append(name)
-                is_derived = value.derived
-            case Ref():
+        value_type = type(value)
+        # From the most frequent type to the rarest; a value of any other is one of JSON's own.
+        if value_type is Moment:
+            values[name] = _stamp(value.at)
+            if value.zone_assumed:
+                assumed.append(name)
+        elif value_type is Ref:
+            known_name = value.name
+            if not known_name and value.id is not None:
                 kind = phrase(getattr(record, f"{field}_type", None) or field)
-                values[name] = {"id": value.id, "name": names.known_name(value, kind)}
-            case Decimal():
-                values[name] = _finite_number(str(value))
-            case bytes() if field == "extra":
-                # An id may hold a lone surrogate, which UTF-8 does not allow.
-                extra_json = value.decode("utf-8", "surrogatepass") or "{}"
-                values[name] = _EXTRA_DECODER.decode(extra_json)
-            case bytes():
-                values[name] = value.hex()
-            case _:
-                values[name] = value
+                known_name = names.known_name(value, kind)
+            values[name] = {"id": value.id, "name": known_name}
+        elif value_type is Money:
+            values[name] = {"amount": f"{value.amount:f}", "currency": value.currency}
+            if value.unit_assumed:
+                assumed.append(name)
+            is_derived = value.derived
+        elif value_type is Decimal:
+            values[name] = _finite_number(str(value))
+        elif value_type is bytes and field == "extra":
+            values[name] = _extra_fields(value)
+        elif value_type is bytes:
+            values[name] = value.hex()
+        else:
+            values[name] = value
         if is_derived:
             derived.append(name)
-    values["id"] = record.sent_id
-    if not record.shared_id:
-        values["sharers"] = None
-        values["nth"] = None
+    if record.id_doubt is not None:
+        values["id"] = record.sent_id
+        values["unwritable"] = record.unwritable
+        values["sharers"] = record.sharers if record.shared_id else None
+        values["nth"] = record.nth if record.shared_id else None
     values["assumed"] = assumed
     values["derived"] = derived
     return values
 
 
+class _ConvertedField(NamedTuple):
+    """An exported field whose value in JSON may differ from the one in the record."""
+
+    name: str
+    """Its name in the export."""
+    field: str
+    """Its name in the record."""
+    derived_flag: str | None
+    """The record's flag that says whether the value is derived; None without such a flag."""
+    may_be_derived: bool
+    """Whether `_derived_value` may know it if it was not sent."""
+
+
+class _ExportPlan(NamedTuple):
+    """How the records of one type are exported."""
+
+    names: tuple[str, ...]
+    read_fields: Callable[[Record], tuple[object, ...]]
+    """Returns the value of each of the names; for those in `ABOUT_THE_ID` the record's doubt."""
+    converted: tuple[_ConvertedField, ...]
+
+
 @cache
-def _exported_fields(record_type: type[Record]) -> tuple[tuple[str, str, str | None], ...]:
-    """Return for each exported field its name in the export, its name in the record, and the name
-    of the flag that says whether the value is derived; None without such a flag.
-    """
-    exported: list[tuple[str, str, str | None]] = []
-    for name, (field, _) in export_columns(_kind_of_type(record_type)).items():
+def _export_plan(record_type: type[Record]) -> _ExportPlan:
+    """Return how the records of a type are exported."""
+    columns = export_columns(_kind_of_type(record_type))
+    converted: list[_ConvertedField] = []
+    for name, (field, value_type) in columns.items():
         flag: str | None = f"{field}_derived"
         if not hasattr(record_type, f"{field}_derived"):
             flag = None
-        exported.append((name, field, flag))
-    return tuple(exported)
+        may_be_derived = field in _DERIVED and issubclass(record_type, _DERIVED[field])
+        is_converted = value_type in _CONVERTED_TYPES
+        if is_converted or flag is not None or may_be_derived:
+            converted.append(_ConvertedField(name, field, flag, may_be_derived))
+    read_fields = attrgetter(
+        *("id_doubt" if name in ABOUT_THE_ID else field for name, (field, _) in columns.items())
+    )
+    return _ExportPlan(tuple(columns), read_fields, tuple(converted))
 
 
 def _finite_number(text: str) -> float | str:
@@ -171,10 +206,34 @@ def _finite_number(text: str) -> float | str:
 
 
 _EXTRA_DECODER: Final = json.JSONDecoder(parse_float=_finite_number)
+_CONVERTED_TYPES: Final = frozenset((Moment, Money, Ref, Decimal, bytes))
+"""The types of fields whose values are converted; those of all others are in JSON already."""
+_DERIVED: Final[Mapping[str, tuple[type[Record], ...]]] = {
+    "company": (Agent, Task, Budget, Alert, Activity),
+    "text": (Activity,),
+    "name": (Budget,),
+}
+"""The fields that `_derived_value` may know although they were not sent, and of which records."""
+
+
+_stamp: Final = memoized(256)(stamp)
+"""Times of one record are often the same: when it was created and updated, decided and finished."""
+
+
+def _extra_fields(extra: bytes) -> object:
+    """Return the fields that were not understood, as `Record.extra` holds them."""
+    if not extra:
+        return {}
+    # An id may hold a lone surrogate, which UTF-8 does not allow.
+    fields_sent, _ = _EXTRA_DECODER.raw_decode(extra.decode("utf-8", "surrogatepass"))
+    return fields_sent
 
 
 def _derived_value(record: Record, field: str, names: Names) -> object:
-    """Return the value of a field that was not sent, by what else is known; None if unknown."""
+    """Return the value of a field that was not sent, by what else is known; None if unknown.
+
+    `field` is one of `_DERIVED`.
+    """
     if field == "company" and isinstance(record, Agent | Task | Budget | Alert | Activity):
         return names.company_of(record)
     if field == "text" and isinstance(record, Activity):
@@ -189,13 +248,28 @@ def flat_fields(kind: str, fields_by_name: Mapping[str, object]) -> dict[str, st
 
     The names and their order are the same for all records of a kind (`flat_names`).
     """
-    cells: dict[str, str] = {}
-    for name, value in fields_by_name.items():
-        if isinstance(value, dict) and name != "extra":
-            cells |= {f"{name}_{part}": text_of(each) for part, each in value.items()}
+    return dict(zip(flat_names(kind), _flat_texts(kind, fields_by_name), strict=True))
+
+
+def _flat_texts(kind: str, fields_by_name: Mapping[str, object]) -> list[str]:
+    """Return the texts of `flat_fields`, in the order of `flat_names`."""
+    texts: list[str] = []
+    for name, parts in _parts_of_columns(kind):
+        value = fields_by_name[name]
+        if not parts:
+            texts.append("" if value is None else text_of(value))
+        elif isinstance(value, dict):
+            texts += [value[part] or "" for part in parts]
         else:
-            cells[name] = text_of(value)
-    return {name: cells.get(name, "") for name in flat_names(kind)}
+            texts += [""] * len(parts)
+    return texts
+
+
+@cache
+def _parts_of_columns(kind: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Return for each name of `as_json` the parts of its values; none if they are single texts."""
+    parts = [(name, PARTS.get(type_, ())) for name, (_, type_) in export_columns(kind).items()]
+    return (*parts, *((name, ()) for name in LISTS))
 
 
 def flat_record(record: Record, names: Names) -> dict[str, str]:
@@ -205,9 +279,9 @@ def flat_record(record: Record, names: Names) -> dict[str, str]:
 
 def text_of(value: object) -> str:
     """Return a value of `as_json` as one text: another record's name, a sum with its currency."""
+    if isinstance(value, str):
+        return value
     match value:
-        case str():
-            return value
         case list():
             return " ".join(map(str, value))
         case {"id": record_id, "name": name}:
@@ -235,9 +309,28 @@ def record_environment(record: Record, names: Names) -> dict[str, str]:
 
 def csv_row(cells: Iterable[str]) -> str:
     """Return a row of a CSV (RFC 4180) with its line end; each cell passes through `csv_cell`."""
+    return _csv_text([tuple(cells)])
+
+
+def csv_rows(kind: str, rows: Iterable[Mapping[str, object]]) -> str:
+    """Return the rows of a CSV for records of a kind, each as `as_json` returns it."""
+    return _csv_text(_flat_texts(kind, values) for values in rows)
+
+
+def _csv_text(rows: Iterable[Sequence[str]]) -> str:
     sheet = io.StringIO(newline="")
-    csv.writer(sheet).writerow(map(csv_cell, cells))
+    csv.writer(sheet).writerows(map(_csv_cells, rows))
     return sheet.getvalue()
+
+
+def _csv_cells(texts: Sequence[str]) -> Sequence[str]:
+    """Return the cells of a row for csv.writer, each as `csv_cell` returns it."""
+    joined = "|".join(["", *texts])
+    is_safe = len(joined) <= _LONGEST_PLAIN_ROW and joined.isascii() and joined.isprintable()
+    if is_safe and not _MAYBE_FORMULA.search(joined):
+        # Most rows: looking at each cell takes several times as long.
+        return texts
+    return [csv_cell(text) for text in texts]
 
 
 def csv_cell(text: str) -> str:
@@ -245,6 +338,8 @@ def csv_cell(text: str) -> str:
 
     A quote precedes what a spreadsheet would run as a formula (OWASP, CSV Injection).
     """
+    if not text:
+        return text
     cell = clean_block(text)
-    is_formula = cell.startswith(_FORMULA) and not _NUMBER.fullmatch(cell)
+    is_formula = cell[:1] in _FORMULA and not _NUMBER.fullmatch(cell)
     return f"'{cell}" if is_formula else cell

@@ -16,7 +16,9 @@ from agentco_tui.text.patterns import lazy_pattern
 
 _LONGEST: Final = 80
 """Characters of a name that count; the rest is ignored."""
-_NOISE: Final = lazy_pattern(r"[^0-9a-zA-Z\u0080-\U0010ffff]+")
+_NOISE: Final = lazy_pattern(r"[\x00-/:-@\[-`{-\x7f]+")
+"""All of ASCII but letters and digits. What is beyond ASCII belongs to words: as the complement of
+those, this would take milliseconds to compile."""
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -29,6 +31,9 @@ def _fold(name: str) -> str:
     if name.isascii() and name.isalnum():
         return name.lower()
     # Salesforce marks custom fields: Role__c.
+    without_underscores = name.removesuffix("__c").replace("_", "")
+    if without_underscores.isascii() and without_underscores.isalnum():
+        return without_underscores.lower()
     return _NOISE.sub("", name.removesuffix("__c")).casefold()
 
 

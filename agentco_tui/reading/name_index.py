@@ -52,11 +52,22 @@ class Field(NamedTuple):
             name, _, source = self.names.partition(" # ")
             yield name.strip(), source.strip()
             return
-        for line in self.names.splitlines():
-            names, _, source = line.partition("#")
-            for written in names.split():
-                for name in _expand_braces(written):
-                    yield name, source.strip()
+        yield from _declared_names_in(self.names)
+
+
+@memoized(1024)
+def _declared_names_in(text: str) -> tuple[tuple[str, str], ...]:
+    """The names that are declared in a text, and their sources (see `Field.names_with_sources`).
+
+    It is memoized, since budgets and alerts have hundreds in common.
+    """
+    names_with_sources: list[tuple[str, str]] = []
+    for line in text.splitlines():
+        names, _, source = line.partition("#")
+        source = source.strip()
+        for written in names.split():
+            names_with_sources += [(name, source) for name in _expand_braces(written)]
+    return tuple(names_with_sources)
 
 
 def _expand_braces(name: str) -> list[str]:
@@ -153,6 +164,23 @@ class Plan(NamedTuple):
     """Whether one of the slots is there that a record of the kind needs."""
 
 
+@memoized(64)
+def _index_names(fields: tuple[Field, ...]) -> Mapping[str, list[tuple[Field, str, int]]]:
+    """All names of the fields with their ranks, by the folded first part of each.
+
+    There are thousands, and few of them occur: candidates are made of those that do. It is
+    memoized, since all kinds of budgets have the same fields.
+    """
+    by_first_name: dict[str, list[tuple[Field, str, int]]] = {}
+    rank = -1
+    for field in fields:
+        for name, _source in field.names_with_sources():
+            rank += 1
+            first = field.path[0] if field.path else name.partition(".")[0]
+            by_first_name.setdefault(fold(str(first)), []).append((field, name, rank))
+    return by_first_name
+
+
 class NameIndex:
     """Which slots an object may fill, by the names of its keys.
 
@@ -172,25 +200,14 @@ class NameIndex:
         """The types of values that a name leads into."""
 
     @cached_property
-    def _declared_names(self) -> dict[str, list[tuple[Field, str, int]]]:
-        """All names with their fields and ranks, by the folded first part of each.
-
-        There are thousands, and few of them occur: candidates are made of those that do.
-        """
-        by_first_name: dict[str, list[tuple[Field, str, int]]] = {}
-        rank = -1
-        for field in self.fields:
-            for name, _source in field.names_with_sources():
-                rank += 1
-                first = field.path[0] if field.path else name.partition(".")[0]
-                by_first_name.setdefault(fold(str(first)), []).append((field, name, rank))
-        return by_first_name
+    def _fields_by_name(self) -> Mapping[str, list[tuple[Field, str, int]]]:
+        return _index_names(self.fields)
 
     def _make_candidates(self, first_name: str) -> list[Candidate]:
         """The candidates whose names begin with this folded part, in the order of their ranks."""
         candidates: list[Candidate] = []
         seen = set[Any]()
-        for field, name, rank in self._declared_names.get(first_name, ()):
+        for field, name, rank in self._fields_by_name.get(first_name, ()):
             first, *below = field.path or name.split(".")
             path_below = tuple(part if isinstance(part, int) else fold(part) for part in below)
             identity = (field.slot, field.reader, *path_below)

@@ -35,7 +35,7 @@ from decimal import Decimal
 from typing import Final
 
 from agentco_tui.text.patterns import lazy_pattern
-from agentco_tui.text.signs import ASCII, OWN_CHARACTERS, UNICODE, SafeText, in_ascii, signs
+from agentco_tui.text.signs import ASCII, COMMON_CHARACTERS, UNICODE, SafeText, in_ascii, signs
 from agentco_tui.text.width import (
     MARK_PATTERN,
     MARK_REGEX,
@@ -156,6 +156,15 @@ def _compose(match: re.Match[str]) -> str:
 
 def _clean_line(text: str) -> str:
     """Return one line with only characters of cells.txt, and at most two marks on each."""
+    if not COMMON_CHARACTERS.issuperset(text):
+        text = _without_hostile(text)
+    if in_ascii():
+        return text.translate(_ascii_replacements)
+    return text
+
+
+def _without_hostile(text: str) -> str:
+    """Return a line with all that `_clean_line` removes or replaces."""
     if _HOSTILE.search(text):
         text = _EMOJI_MODIFIERS.sub("", text)
         text = _HANGUL.sub(_compose, text)
@@ -165,10 +174,7 @@ def _clean_line(text: str) -> str:
         # Bounded before composing: putting a long run of marks in order takes quadratic time.
         text = unicodedata.normalize("NFC", _OVER_EIGHT_MARKS.sub(_MARKS_AND_SIGN, text))
         text = _OVER_TWO_MARKS.sub(_MARKS_AND_SIGN, text)
-    text = _REMOVED_RUN.sub("\ufffd", text)
-    if in_ascii():
-        return text.translate(_ascii_replacements)
-    return text
+    return _REMOVED_RUN.sub("\ufffd", text)
 
 
 def count_hidden(text: str) -> int:
@@ -177,7 +183,7 @@ def count_hidden(text: str) -> int:
     These are the characters that `clean_line` replaces, but for blanks, line ends and
     characters that only change how an emoji looks.
     """
-    if _is_plain(text):
+    if _is_plain(text) or COMMON_CHARACTERS.issuperset(text):
         return 0
     text = _HANGUL.sub(_compose, _EMOJI_MODIFIERS.sub("", text))
     hostile = "".join(match[0] for match in _HOSTILE.finditer(text))
@@ -350,10 +356,9 @@ def mark_safe(text: str) -> SafeText:
     Nothing is cleaned: an assertion fails for text that is not safe. In ASCII mode the text is
     converted to ASCII.
     """
-    # Most are of the program's own characters, which is checked faster.
-    assert OWN_CHARACTERS.issuperset(text) or not _HOSTILE.search(text.replace("\n", "")), (
-        f"{text!a} is unsafe"
-    )
+    lines = text.replace("\n", "")
+    # Most are of common characters, which is checked faster.
+    assert COMMON_CHARACTERS.issuperset(lines) or not _HOSTILE.search(lines), f"{text!a} is unsafe"
     if text.isascii() or not in_ascii():
         return SafeText(text)
     return SafeText(text.translate(_ascii_replacements))

@@ -82,6 +82,16 @@ OWN_CHARACTERS: Final = frozenset(
 """The characters of the program's own texts, as opposed to those of the platform: safe to show,
 and one cell wide, except the newline."""
 
+COMMON_CHARACTERS: Final = (
+    OWN_CHARACTERS.difference("\n").union(map(chr, range(0xC0, 0x100))).union("–—‘’‚“”„«»‹›•€£§°")
+)
+"""Our own characters without the newline, and those of most texts in languages with Latin letters:
+shown unchanged, and one cell wide.
+
+Whether a text has others is known without the patterns of all of Unicode, and compiling those takes
+longer than anything else in a short command (`tests/text/test_cells.py` compares them).
+"""
+
 
 def use_ascii(wanted: bool = True) -> None:
     """Choose the set for the whole process, once, before anything is drawn."""

@@ -4,7 +4,7 @@ A cell is one character position of the terminal: most characters take one, CJK 
 two ("wide"), combining marks none. The table cells.txt lists the characters that may be shown, by
 their width; on these Textual, wcwidth and all tested terminals agree. So everything here takes
 `SafeText`: text that `clean_line` or `clean_block` has reduced to those characters (and newlines).
-`OWN_CHARACTERS` are those of the program's own texts, all one cell wide; `signs` are its symbols.
+`COMMON_CHARACTERS` are those of most texts, all one cell wide; `signs` are the program's symbols.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Final, Literal
 
 from agentco_tui.text.memoized import memoized
 from agentco_tui.text.patterns import lazy_pattern
-from agentco_tui.text.signs import OWN_CHARACTERS, SafeText, signs
+from agentco_tui.text.signs import COMMON_CHARACTERS, SafeText, signs
 
 Align = Literal["left", "right"]
 
@@ -61,6 +61,7 @@ def character_regex(*tables: str, negated: bool = False) -> str:
 MARK_REGEX: Final = character_regex(SHOWN_CHARACTERS["marks"])
 """Matches one combining mark."""
 MARK_PATTERN: Final = lazy_pattern(MARK_REGEX)
+_ONE_CELL_OR_NEWLINE: Final = COMMON_CHARACTERS.union("\n")
 _NOT_ONE_CELL: Final = lazy_pattern(
     lambda: character_regex(SHOWN_CHARACTERS["wide"], SHOWN_CHARACTERS["marks"])
 )
@@ -76,7 +77,7 @@ def cell_width(text: str) -> int:
 
 
 def _count_cells(text: str) -> int:
-    if OWN_CHARACTERS.issuperset(text):
+    if _ONE_CELL_OR_NEWLINE.issuperset(text):
         return len(text) - text.count("\n")
     special = _NOT_ONE_CELL.findall(text)
     marks = sum(1 for char in special if unicodedata.combining(char))
@@ -94,7 +95,7 @@ def prefix_of_width(text: str, width: int) -> str:
     """
     if width <= 0:
         return ""
-    if OWN_CHARACTERS.issuperset(text):
+    if _ONE_CELL_OR_NEWLINE.issuperset(text):
         return text[:width]
     surplus = 0  # cells taken so far, less one for each character; may be negative
     for match in _NOT_ONE_CELL.finditer(text):

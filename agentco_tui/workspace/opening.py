@@ -20,13 +20,13 @@ from agentco_tui.api.credentials import CredentialError, KeyInUse
 from agentco_tui.api.origin import platform_of
 from agentco_tui.attention.snooze import Snoozes
 from agentco_tui.config import Problem, Settings, SettingsError
-from agentco_tui.history.history import History
 from agentco_tui.system.state_folder import HISTORY_FILE, SNOOZED_FILE, state_folder
 from agentco_tui.text import SafeText
 from agentco_tui.workspace.workspace import CLOSING, Workspace
 
 if TYPE_CHECKING:
     from agentco_tui.api.recorder import Recorder
+    from agentco_tui.history.history import History
 
 
 def client_for(
@@ -64,6 +64,8 @@ def history_for(settings: Settings, client: Client, path: Path | None = None) ->
     """
     if not settings.history:
         return None
+    from agentco_tui.history.history import History  # noqa: PLC0415 (with no history, not needed)
+
     return History(
         path or state_folder() / HISTORY_FILE,
         settings.profile,

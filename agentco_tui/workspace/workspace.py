@@ -15,20 +15,16 @@ import asyncio
 import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agentco_tui.api.client import Client
 from agentco_tui.api.errors import KeyRejected
-from agentco_tui.attention.needs import Need, of_company
-from agentco_tui.attention.needs_model import MOST_SHOWN, NeedsModel
 from agentco_tui.attention.snooze import Snoozes
 from agentco_tui.config import Settings
-from agentco_tui.history.forecast_service import ForecastService
-from agentco_tui.history.history import History
-from agentco_tui.history.observations import HistoryError
 from agentco_tui.live.feeds import Clock, FeedName, Pace, Query
-from agentco_tui.live.names import Names, records_named
+from agentco_tui.live.names import Names, of_company, records_named
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store
 from agentco_tui.model import Budget, Task
@@ -41,6 +37,10 @@ from agentco_tui.workspace.trace_cache import TraceCache
 
 if TYPE_CHECKING:
     from agentco_tui.actions.services import Permissions, Services, Timing
+    from agentco_tui.attention.needs import Need
+    from agentco_tui.attention.needs_model import NeedsModel
+    from agentco_tui.history.forecast_service import ForecastService
+    from agentco_tui.history.history import History
 
 FEEDS: Final = sorted(set(FeedName) - {FeedName.TASKS})
 """The feeds that needs, figures and metrics come from: all but the list of all tasks, as the tasks
@@ -98,7 +98,6 @@ class Workspace:
             query=Query(company=settings.company),
         )
         self.history = history
-        self.outlook = ForecastService(self.store, history, self.clock, settings.alerts)
         self.snoozes = snoozes
         self.scope = CompanyScope(
             self.store, self.names, lambda: self.poller.query.company, lambda: self.settings
@@ -110,12 +109,6 @@ class Workspace:
         """Returns the tasks that the user approved here and whose outcome is not known yet. They
         are not among the needs. A dashboard sets it; without a screen there are none.
         """
-        self.needs = NeedsModel(
-            self.outlook,
-            snoozes,
-            lambda: self.poller.query.company,
-            self._tasks_decided_here,
-        )
         self.ranked_needs: list[Need] = []
         """The needs as of the last `refresh_needs`: the worst first, with those snoozed."""
         self.key_renewal = KeyRenewal(
@@ -130,6 +123,28 @@ class Workspace:
         self._services: Services | None = None
         self.store.follow_freshness(self._freshness_changed)
 
+    # Commands that only read records, such as `get`, neither make these two nor import what they
+    # need. All others make them before the first answer, because they follow the store.
+
+    @cached_property
+    def outlook(self) -> ForecastService:
+        """Forecasts budgets, and counts the last 24 hours."""
+        from agentco_tui.history.forecast_service import ForecastService  # noqa: PLC0415
+
+        return ForecastService(self.store, self.history, self.clock, self.settings.alerts)
+
+    @cached_property
+    def needs(self) -> NeedsModel:
+        """Ranks what needs the user."""
+        from agentco_tui.attention.needs_model import NeedsModel  # noqa: PLC0415
+
+        return NeedsModel(
+            self.outlook,
+            self.snoozes,
+            lambda: self.poller.query.company,
+            self._tasks_decided_here,
+        )
+
     # ---- running
 
     async def run(self, *, remembers: bool = True, history_after: float = 0.0) -> None:
@@ -138,11 +153,16 @@ class Workspace:
         With `remembers` what is polled is also written to the history. The history is first used
         after `history_after` seconds, so that the first picture does not wait for its file.
         """
+        self._follow_store()
         async with asyncio.TaskGroup() as work:
             work.create_task(self.poller.run())
             work.create_task(self.key_renewal.run())
             if self.history is not None:
                 work.create_task(self._use_history(self.history, history_after, remembers))
+
+    def _follow_store(self) -> NeedsModel:
+        """Make the outlook and the needs, unless that was done; both follow the store then."""
+        return self.needs
 
     async def _use_history(self, history: History, after: float, remembers: bool) -> None:
         from agentco_tui.history.history_keeper import (  # noqa: PLC0415 (once, off the start)
@@ -218,6 +238,8 @@ class Workspace:
 
     async def refresh_needs(self) -> None:
         """Bring the needs up to date, also with what other programs have snoozed."""
+        from agentco_tui.attention.needs_model import MOST_SHOWN  # noqa: PLC0415
+
         await asyncio.to_thread(self.snoozes.sync)
         await self.needs.refresh()
         self.ranked_needs = self.needs.ranked(MOST_SHOWN)
@@ -236,6 +258,9 @@ class Workspace:
 
         Waits for answers until `until`, a time of the event loop, at the latest.
         """
+        from agentco_tui.history.observations import HistoryError  # noqa: PLC0415
+
+        self._follow_store()
         with suppress(TimeoutError):
             async with asyncio.timeout_at(until):
                 await asyncio.gather(*map(self.poller.read_again, feeds))

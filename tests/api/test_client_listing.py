@@ -62,6 +62,18 @@ async def test_cursors_are_followed_and_carried_as_they_came() -> None:
     assert server.connections == 1
 
 
+async def test_equal_values_of_all_pages_are_one_object() -> None:
+    def answer(query: Query) -> object:
+        number = int(query.get("cursor", "0"))
+        task = {"id": f"t{number}", "agent_id": "ag_1", "agent_name": "Ada", "status": "Unusual"}
+        return {"tasks": [task], "nextCursor": str(number + 1) if number < 2 else None}
+
+    async with answering(saying(answer), keep=True) as server, client_of(server) as client:
+        first, second, third = (await client.tasks()).records
+    assert first.agent is second.agent is third.agent
+    assert first.status is second.status is third.status
+
+
 @pytest.mark.parametrize(
     ("answer", "pages", "more"),
     [

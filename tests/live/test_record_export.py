@@ -18,6 +18,7 @@ from agentco_tui.live.record_export import (
     LONGEST,
     as_json,
     csv_cell,
+    csv_row,
     export_columns,
     flat_record,
     kind_of,
@@ -170,6 +171,32 @@ def test_no_cell_of_a_sheet_is_run() -> None:
     sheet = io.StringIO(newline="")
     csv.writer(sheet).writerow(map(csv_cell, cells))
     assert next(csv.reader(io.StringIO(sheet.getvalue(), newline=""))) == [*cells.values()]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "plain",
+        "",
+        "-5",
+        "=1+1",
+        "a|=b",
+        "|-1",
+        "\t=x",
+        "\uff1dx",
+        "a\x1b[31mb",
+        "é",
+        "two\nlines",
+        "x" * 30_000,
+    ],
+)
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_a_row_of_a_sheet_is_made_of_its_cells(text: str, place: int) -> None:
+    texts = ["id", "words, with a comma", 'and a "quote"']
+    texts[place] = text
+    sheet = io.StringIO(newline="")
+    csv.writer(sheet).writerow(map(csv_cell, texts))
+    assert csv_row(texts) == sheet.getvalue()
 
 
 def test_the_page_of_records_is_generated_from_them() -> None:

@@ -1,6 +1,7 @@
 """Runs the tests' platform until a signal: `python -m tests.platform --port 8080 --shape cents`.
 
-Prints what `agentco-tui demo --serve` prints, and takes its options and `--shape`.
+Prints what `agentco-tui demo --serve` prints, and takes its options, `--shape`, and `--page-size`
+for a shape with pages.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ def main() -> int:
         parser.add_argument(f"--{name}", type=int, default=argparse.SUPPRESS)
     parser.add_argument("--speed", type=float, default=argparse.SUPPRESS)
     parser.add_argument("--shape", choices=SHAPE_NAMES, default="plain")
+    parser.add_argument("--page-size", type=int)
     parser.add_argument("--fault", action="append", default=[], dest="faults")
     return serve(EmbeddedPlatform(**vars(parser.parse_args())))
 

@@ -114,18 +114,26 @@ def _world_class(shape: str) -> type[World]:
     return WorldWithNumbers if has_numbers else World
 
 
-def _renderer(shape: str) -> Renderer:
-    return ShapedRenderer(SHAPES[shape]) if shape in SHAPES else Renderer()
+def _renderer(shape: str, page_size: int | None) -> Renderer:
+    if shape not in SHAPES:
+        return Renderer()
+    if page_size is None:
+        return ShapedRenderer(SHAPES[shape])
+    return ShapedRenderer(msgspec.structs.replace(SHAPES[shape], page_size=page_size))
 
 
 class EmbeddedPlatform(server.EmbeddedPlatform):
-    """`shape` is one of `SHAPE_NAMES`, `world_options` are those of `World`."""
+    """`shape` is one of `SHAPE_NAMES`, `world_options` are those of `World`.
+
+    `page_size` replaces the length of the pages of a shape that has some.
+    """
 
     def __init__(
         self,
         seed: int = 7,
         *,
         shape: str = "plain",
+        page_size: int | None = None,
         faults: Iterable[str] = (),
         port: int = 0,
         **world_options: Any,
@@ -134,6 +142,7 @@ class EmbeddedPlatform(server.EmbeddedPlatform):
             raise ValueError(f"unknown shape {shape!r}: choose one of {', '.join(SHAPE_NAMES)}")
         self._build_world = partial(_world_class(shape), seed, **world_options)
         self._shape = shape
+        self._page_size = page_size
         self._seed = seed
         self._fault_specs = tuple(faults)
         self.keys: RevocableKeys
@@ -141,7 +150,7 @@ class EmbeddedPlatform(server.EmbeddedPlatform):
             self._build_world(),
             RevocableKeys(seed),
             LoggedFaults(self._fault_specs),
-            renderer=_renderer(shape),
+            renderer=_renderer(shape, page_size),
             port=port,
         )
         self.requests = RequestLog(maxlen=20_000)
@@ -152,7 +161,7 @@ class EmbeddedPlatform(server.EmbeddedPlatform):
         self.world = self._build_world()
         self.keys = RevocableKeys(self._seed)
         self.faults = LoggedFaults(self._fault_specs)
-        self._api = RestApi(self.world, self.keys, _renderer(self._shape))
+        self._api = RestApi(self.world, self.keys, _renderer(self._shape, self._page_size))
         self.requests.clear()
 
     async def serve(self, connection: ClientConnection, request: Request) -> None:

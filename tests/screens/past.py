@@ -77,5 +77,5 @@ class KnownOutlook(ForecastService):
 def remembering() -> Iterator[None]:
     """Sessions that are made now know a past."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("agentco_tui.workspace.workspace.ForecastService", KnownOutlook)
+        patched.setattr("agentco_tui.history.forecast_service.ForecastService", KnownOutlook)
         yield

@@ -8,7 +8,8 @@ import pytest
 import wcwidth
 from rich.cells import cell_len, get_character_cell_size
 
-from agentco_tui.text import cell_width, clean_block, escaped
+from agentco_tui.text import cell_width, clean_block, clean_line, count_hidden, escaped
+from agentco_tui.text.signs import COMMON_CHARACTERS
 from agentco_tui.text.width import SHOWN_CHARACTERS
 
 from .make_cells import width_of
@@ -25,6 +26,16 @@ TABLES = {
     2: characters(SHOWN_CHARACTERS["wide"]),
 }
 KEPT = {char: width for width, chars in TABLES.items() for char in chars}
+
+
+def test_common_characters_are_shown_unchanged_in_one_cell() -> None:
+    assert set(TABLES[1]) >= COMMON_CHARACTERS
+    text = "".join(sorted(COMMON_CHARACTERS))
+    with_another = f"{text}\u0416"  # a Cyrillic letter, with which all patterns are tried
+    assert clean_line(with_another) == with_another
+    assert clean_line(text) == text
+    assert count_hidden(with_another) == count_hidden(text) == 0
+    assert cell_width(with_another) == cell_width(text) + 1 == len(with_another)
 
 
 @pytest.mark.slow
