@@ -33,11 +33,18 @@ KEYS = 40
 WAITING = 60
 REST = 20.0  # seconds for which nothing is pressed: four polls
 SETTLED = 8.0
+KEY_REPEAT = 1 / 30
+"""Seconds between two keys while one is held down."""
 
 OURS = [*stage.PROGRAM, "--screen", "tasks"]
+FROZEN = [*stage.WATCHED, "--screen", "tasks"]
+"""With ages that stand: the clock of the platform does, too, and would set them back."""
 SMALLEST = ["-m", "tests.benchmarks.peers.smallest"]
 SMALLEST_TABLE = ["-m", "tests.benchmarks.peers.tables", "datatable", "200"]
-ECHO = ["-c", "import os, tty; tty.setraw(0)\nwhile True: os.write(1, os.read(0, 1))"]
+ECHO = [
+    "-c",
+    "import os, tty; tty.setraw(0); os.write(1, b'ready')\nwhile True: os.write(1, os.read(0, 1))",
+]
 """Sends each key back at once: what the line costs without any program."""
 
 
@@ -242,8 +249,7 @@ def _start(plan: Plan, host: Host, env: Mapping[str, str | None], titles: list[b
 
 def _keys_and_bytes(plan: Plan, host: Host, env: Mapping[str, str | None]) -> Iterator[Row]:
     with host.program(ECHO, env) as session:
-        session.press("x")
-        session.wait_quiet(1.0)
+        session.wait_raw(b"ready")
         trips = [stage.first_bytes(session, "x") for _ in range(KEYS)]
     round_trip = median(trips)
     with host.program(SMALLEST_TABLE, env) as session:
@@ -251,7 +257,8 @@ def _keys_and_bytes(plan: Plan, host: Host, env: Mapping[str, str | None]) -> It
         session.wait_quiet(1.0)
         smallest_keys = _times_of_keys(session)
         smallest_move = median(stage.quiet_keys(session, key, 0.5) for key in _moves(plan))
-    with host.program(OURS, env) as session:
+        smallest_held = _bytes_of_held_key(session)
+    with host.program(FROZEN, {**env, "FROZEN_AGES": "1"}) as session:
         session.wait_for(f"pending {WAITING}")
         time.sleep(SETTLED)
         mark = session.mark()
@@ -262,6 +269,7 @@ def _keys_and_bytes(plan: Plan, host: Host, env: Mapping[str, str | None]) -> It
         session.press("g")
         session.wait_quiet(1.0)
         our_move = median(stage.quiet_keys(session, key, 0.5) for key in _moves(plan))
+        our_held = _bytes_of_held_key(session)
     added = [time - round_trip for time in our_keys]
     smallest_added = [time - round_trip for time in smallest_keys]
     yield Row(
@@ -279,7 +287,14 @@ def _keys_and_bytes(plan: Plan, host: Host, env: Mapping[str, str | None]) -> It
         None,
         f"smallest table {smallest_move:,.0f} B",
     )
-    yield Row("over SSH: bytes at rest", f"{at_rest:.1f} B/s", "0 B/s", at_rest == 0)
+    yield Row(
+        "over SSH: bytes for each move while the key is held down",
+        f"{our_held:,.0f} B",
+        "",
+        None,
+        f"smallest table {smallest_held:,.0f} B",
+    )
+    yield Row("over SSH: bytes at rest, besides ages", f"{at_rest:.1f} B/s", "0 B/s", at_rest == 0)
 
 
 def _times_of_keys(session: PtySession) -> list[float]:
@@ -288,6 +303,17 @@ def _times_of_keys(session: PtySession) -> list[float]:
         times.append(stage.first_bytes(session, "j" if turn % 20 < 10 else "k"))
         session.wait_quiet(0.25 + (turn % 7) * 0.05)
     return times
+
+
+def _bytes_of_held_key(session: PtySession) -> float:
+    """Bytes for each of ten moves that follow each other as fast as a key repeats."""
+    session.press("g")
+    mark = session.wait_quiet(1.0)
+    for _ in range(10):
+        session.press("j")
+        time.sleep(KEY_REPEAT)
+    session.wait_for(lambda _: session.mark() != mark)
+    return (session.wait_quiet(1.0) - mark) / 10
 
 
 def _moves(plan: Plan) -> str:
