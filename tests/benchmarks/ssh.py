@@ -32,7 +32,7 @@ RATE = 64_000  # bytes a second, each way
 KEYS = 40
 WAITING = 60
 REST = 20.0  # seconds for which nothing is pressed: four polls
-SETTLED = 8.0
+SETTLED = 12.0  # seconds until what is remembered of what shows was looked through
 KEY_REPEAT = 1 / 30
 """Seconds between two keys while one is held down."""
 
@@ -234,6 +234,7 @@ def _start(plan: Plan, host: Host, env: Mapping[str, str | None], titles: list[b
                 took = stage.until(session, lambda raw: any(title in raw for title in titles))
                 seconds[name].append(took)
                 sent[name].append(session.mark())
+                session.wait_quiet(1.0)  # what is still on the line would hold up the next program
     took_by_name = {name: median(each[1:]) for name, each in seconds.items()}
     bytes_by_name = {name: median(each[1:]) for name, each in sent.items()}
     ratio = took_by_name["ours"] / took_by_name["smallest"]
