@@ -60,7 +60,7 @@ from agentco_tui.live.store import Change
 from agentco_tui.live.waiting_queue import agent_id_of
 from agentco_tui.model import Agent, Alert, Budget, BudgetScope, Task
 from agentco_tui.model.period import HOUR
-from agentco_tui.system.background import in_slices
+from agentco_tui.system.background import at_once, in_slices
 
 R = TypeVar("R", Task, Agent, Budget, Alert)
 
@@ -454,7 +454,7 @@ class NeedsModel:
         self.queue.settle_counts()  # its counts show all changes up to now
         self._find_snoozed(now)
         self._count_levels(now)
-        self._update_task_needs(self._task_needs, MOST_SHOWN)
+        at_once(self._update_task_needs(self._task_needs, MOST_SHOWN))
         self._update_list(now)
 
     def _find_snoozed(self, now: float) -> None:
@@ -502,10 +502,11 @@ class NeedsModel:
             return None
         return need_of_task(queue, level, task)
 
-    def _update_task_needs(self, task_needs: TaskNeeds, most: int) -> None:
+    def _update_task_needs(self, task_needs: TaskNeeds, most: int) -> Generator[None, None, None]:
         prefix = f"{NeedKind.TASK}:"
         snoozed_ids = {key.removeprefix(prefix) for key in self._snoozed_by_key}
-        task_needs.update(self.queue, most, self._now, self._forecasts.limits, snoozed_ids)
+        limits = self._forecasts.limits
+        yield from task_needs.update_steps(self.queue, most, self._now, limits, snoozed_ids)
 
     def _update_list(self, now: float) -> None:
         """Make the list that the user sees, and say since when it is empty, if it is."""
@@ -580,7 +581,7 @@ class NeedsModel:
         tasks = self._task_needs
         if most_tasks != MOST_SHOWN:
             tasks = TaskNeeds()
-            self._update_task_needs(tasks, most_tasks)
+            at_once(self._update_task_needs(tasks, most_tasks))
         found += tasks.by_id.values()
         found += snoozed.values()
         found.sort(key=itemgetter(0))
@@ -602,15 +603,20 @@ class NeedsModel:
 
         There are at most `MOST_CRITICAL`. Returns the same sequence until one comes or leaves.
         """
+        at_once(self.critical_task_steps())
+        return self._critical_tasks
+
+    def critical_task_steps(self) -> Generator[None, None, None]:
+        """Find the critical tasks in short steps, so that `critical_tasks` returns at once."""
         limits = self._forecasts.limits
         count = self.queue.count_levels(self._now, limits)[Level.CRITICAL]
         known_for = self.queue, self.queue.revision, count, limits, tuple(self._snoozed_by_key)
-        if known_for != self._critical_known_for:
-            self._critical_known_for = known_for
-            self._update_task_needs(self._critical_task_needs, min(count, MOST_CRITICAL))
-            needs = [need for _, need in self._critical_task_needs.by_id.values()]
-            self._critical_tasks = [need for need in needs if need.level is Level.CRITICAL]
-        return self._critical_tasks
+        if known_for == self._critical_known_for:
+            return
+        yield from self._update_task_needs(self._critical_task_needs, min(count, MOST_CRITICAL))
+        needs = [need for _, need in self._critical_task_needs.by_id.values()]
+        self._critical_tasks = [need for need in needs if need.level is Level.CRITICAL]
+        self._critical_known_for = known_for
 
     def end_snoozes(self) -> None:
         """Take off the snoozes that ended, and those of needs that are worse by now or are over."""

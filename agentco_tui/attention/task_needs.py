@@ -8,14 +8,17 @@ put it off.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Generator, Mapping
 from math import inf
+from typing import Final
 
 from agentco_tui.attention.needs import Need, NeedKind, RankKey, RankReason, rank_key
 from agentco_tui.config import AlertLimits
 from agentco_tui.live.insight import Level, waiting_since
 from agentco_tui.live.waiting_queue import HIGH, WaitingQueue, agent_id_of, urgency_of
 from agentco_tui.model import BudgetScope, Task
+
+_CHUNK: Final = 100  # needs that are made in one step
 
 RankedNeed = tuple[RankKey, Need]
 """A need with its sort key."""
@@ -55,16 +58,18 @@ class TaskNeeds:
         """Note that an agent has another queue: the needs of its tasks say how long that is."""
         self._changed_agents.add(agent_id)
 
-    def update(
+    def update_steps(
         self,
         queue: WaitingQueue,
         most: int,
         now: float,
         limits: AlertLimits,
         snoozed_ids: Collection[str],
-    ) -> None:
-        """Take the `most` tasks that come first and are not snoozed."""
-        before = self._unchanged()
+    ) -> Generator[None, None, None]:
+        """Take the `most` tasks that come first and are not snoozed, in short steps."""
+        made = 0
+        # Kept at once: another update may begin before this one ends.
+        before = self.by_id = self._unchanged()
         needs: dict[str, RankedNeed] = {}
         for level, tasks in queue.worst_tasks(most, now, limits, snoozed_ids):
             for task in tasks:
@@ -75,6 +80,9 @@ class TaskNeeds:
                     or ranked_need[1].level is not level
                 ):
                     ranked_need = need_of_task(queue, level, task)
+                    made += 1
+                    if made % _CHUNK == 0:
+                        yield
                 needs[task.id] = ranked_need
         self.by_id = needs
 

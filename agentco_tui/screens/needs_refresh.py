@@ -69,3 +69,4 @@ class NeedsRefresh:
     def _steps(self) -> Generator[None, None, None]:
         yield from self._model.refresh_steps()
         self._model.end_snoozes()
+        yield from self._model.critical_task_steps()  # for the notifications

@@ -5,8 +5,10 @@ Textual's own code: once Textual has fixed the problem, the patch does not take 
 
 Partial paint. In a partial update, Textual writes each line from the left edge of the widget, and
 ends every segment with a reset, so that the next segment must set both its colours again
-(`ChopsUpdate.render_segments`; a *chop* is a piece of a line). To repaint two lines, it asks every
-widget on them for all lines of the widget, and then every container behind it (`_get_renders`).
+(`ChopsUpdate.render_segments`; a *chop* is a piece of a line). It writes colours as three figures
+each, and the first line or column in a move of the cursor, which are the default. To repaint two
+lines, it asks every widget on them for all lines of the widget, and then every container behind it
+(`_get_renders`).
 
 Shown events. Textual sends `Show` and `Resize` to widgets that are in the new layout and were not
 in the previous one, and paints them (`reflow`). If code asks for a widget's size between two
@@ -22,8 +24,10 @@ from bisect import bisect
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, cast
 
+import textual.app
 from rich.color import Color, ColorSystem
 from rich.console import COLOR_SYSTEMS, Console
+from rich.control import Control
 from rich.segment import Segment
 from rich.style import Style
 from textual import _compositor
@@ -78,6 +82,9 @@ _CUBE_LEVELS: Final = (0, 95, 135, 175, 215, 255)
 """The levels of red, green and blue in the cube of the 256 colours."""
 _CUBE_BOUNDARIES: Final = (48, 115, 155, 195, 235)
 """The smallest values to which the second, third … level is the nearest."""
+_FIRST_FIXED_NUMBER: Final = 22
+"""The first number of the 256 colours that is the same in all terminals: people choose 0 to 15
+themselves, and some sets of colours change 16 to 21, too."""
 
 
 def nearest_color(color: Color, system: ColorSystem) -> Color:
@@ -100,18 +107,34 @@ def nearest_color(color: Color, system: ColorSystem) -> Color:
 def _color_codes(color: Color | None, system: ColorSystem, foreground: bool) -> str:
     """Return the SGR codes of a colour; "" for the terminal's default colour.
 
-    A grey that is one of xterm's 256 colours (number 232 is the grey 8, 233 is 18, up to 238) is
-    written by its number, which saves five bytes: Textual's dark background is one.
+    A true colour that is one of xterm's 256 colours is written by its number, which saves up to
+    eight bytes: all colours of the program's themes are among them.
     """
     if color is None or color.is_default:
         return ""
     codes = nearest_color(color, system).get_ansi_codes(foreground)
     # A true colour has the codes 38 (or 48), 2, red, green and blue.
-    if len(codes) == 5 and codes[2] == codes[3] == codes[4]:
-        grey = int(codes[4])
-        if grey in range(8, 239, 10):
-            return f"{codes[0]};5;{232 + grey // 10}"
+    if len(codes) == 5:
+        red, green, blue = int(codes[2]), int(codes[3]), int(codes[4])
+        number = _palette_number(red, green, blue)
+        if number is not None:
+            return f"{codes[0]};5;{number}"
     return ";".join(codes)
+
+
+def _palette_number(red: int, green: int, blue: int) -> int | None:
+    """Return the number of a colour among the 256, if it is exactly one that is never changed.
+
+    Number 232 is the grey 8, 233 is 18, up to 238; before them is the cube.
+    """
+    if red == green == blue and red in range(8, 239, 10):
+        return 232 + red // 10
+    if not {red, green, blue} <= set(_CUBE_LEVELS):
+        return None
+    number = 16
+    for value, weight in ((red, 36), (green, 6), (blue, 1)):
+        number += _CUBE_LEVELS.index(value) * weight
+    return number if number >= _FIRST_FIXED_NUMBER else None
 
 
 @memoized(4_096)
@@ -148,7 +171,7 @@ def write_strips(placed: Iterable[tuple[int, int, Strip]], console: Console) -> 
     current = _NO_RENDITION
     link: str | None = None
     for x, y, strip in placed:
-        out.append(f"\x1b[{y + 1};{x + 1}H" if x else f"\x1b[{y + 1}H")
+        out.append(_cursor_move(x, y))
         for text, style, control in strip:
             if control or not text:
                 out.append(text)
@@ -167,6 +190,23 @@ def write_strips(placed: Iterable[tuple[int, int, Strip]], console: Console) -> 
     if link is not None:
         out.append(hyperlink(None))
     return "".join(out)
+
+
+def _cursor_move(x: int, y: int) -> str:
+    """Return the shortest escape sequence that moves the terminal's cursor to a cell."""
+    if x:
+        return f"\x1b[{y + 1};{x + 1}H"
+    return f"\x1b[{y + 1}H" if y else "\x1b[H"
+
+
+class ShortControl(Control):
+    """Rich's control codes; the first column and the first line are left out of a move."""
+
+    @classmethod
+    def move_to(cls, x: int, y: int) -> ShortControl:
+        control = cls()
+        control.segment = Segment(_cursor_move(x, y))
+        return control
 
 
 def _is_same_on(text: str, current: Rendition, other: Rendition) -> bool:
@@ -236,6 +276,8 @@ def install_partial_paint() -> bool:
             (_compositor.ChopsUpdate, "render_segments", render_partial_update),
             (_compositor.LayoutUpdate, "render_segments", render_whole_layout),
             (_compositor.Compositor, "_get_renders", visible_renders),
+            # After each update, the app moves the terminal's cursor to where a person types.
+            (textual.app, "Control", ShortControl),
         ),
     )
 
@@ -246,6 +288,10 @@ def _paints_as_expected() -> bool:
     if compositor._get_renders.__code__.co_varnames[:2] != ("self", "crop"):
         return False
     if not isinstance(compositor.visible_widgets, property):
+        return False
+    if vars(textual.app).get("Control") is not Control:
+        return False
+    if Control.move_to(0, 4).segment.text != "\x1b[5;1H":
         return False
     console = Console(color_system="truecolor", force_terminal=True, width=8, height=2)
     bold = Style(bold=True)

@@ -1,6 +1,8 @@
 """`python -m tests.benchmarks`: every figure of what the program costs, as one table.
 
-python -m tests.benchmarks [--only start,idle,cells,large,scripts] [--runs 7] [--largest 100000]
+python -m tests.benchmarks [--only NAME,NAME] [--runs 7] [--window 45] [--largest 100000]
+
+Each NAME is one of `ALL`; docs/benchmarks.md says what each measures.
 """
 
 from __future__ import annotations
@@ -11,11 +13,26 @@ import platform
 import sys
 import time
 
-from tests.benchmarks.measurements import cells, idle, large, start
+from tests.benchmarks.measurements import cells, large, start
+from tests.benchmarks.rest import idle, wakes
 from tests.benchmarks.script_commands import scripts
+from tests.benchmarks.sizes import first, held, keys, scroll
+from tests.benchmarks.ssh import ssh
 from tests.benchmarks.stage import Plan
 
-ALL = {"start": start, "idle": idle, "cells": cells, "large": large, "scripts": scripts}
+ALL = {
+    "start": start,
+    "idle": idle,
+    "wakes": wakes,
+    "cells": cells,
+    "keys": keys,
+    "held": held,
+    "first": first,
+    "scroll": scroll,
+    "ssh": ssh,
+    "large": large,
+    "scripts": scripts,
+}
 
 
 def _say(words: str) -> None:

@@ -1,10 +1,14 @@
-"""A proxy on loopback that makes a platform slow or lively.
+"""A proxy on loopback that makes a platform slow, lively, or free of cost.
 
-    python -m tests.benchmarks.proxy UPSTREAM [--delay SECONDS] [--change SHARE]
+    python -m tests.benchmarks.proxy UPSTREAM [--delay SECONDS] [--change SHARE] [--keep]
 
 Each answer leaves `--delay` later. With `--change` the list of tasks is read from the platform
 once, and every later answer to the same question differs from the one before in that share of its
-records: the platform itself would take seconds to write 100,000 tasks anew.
+records: the platform itself would take seconds to write 100,000 tasks anew. With `--keep` each GET
+is sent to the platform once, and answered with the same bytes from then on: what the platform needs
+to write its lists is not measured, and no other program is disturbed by it.
+
+No answer has an ETag, so that each poll sends the whole list.
 """
 
 from __future__ import annotations
@@ -23,12 +27,14 @@ COST = re.compile(rb'"cost":[^,}]*')
 class Proxy:
     """One upstream, and what was last told of its tasks."""
 
-    def __init__(self, upstream: str, delay: float, share: float) -> None:
+    def __init__(self, upstream: str, delay: float, share: float, keeps: bool) -> None:
         parts = urlsplit(upstream)
         self.host, self.port = str(parts.hostname), int(parts.port or 80)
         self.delay = delay
         self.share = share
+        self.keeps = keeps
         self.records: dict[bytes, list[bytes]] = {}
+        self.kept_replies: dict[bytes, bytes] = {}
         self.chance = random.Random(7)
         self.turn = 0
 
@@ -51,7 +57,11 @@ class Proxy:
 
     async def answer(self, head: bytes, body: bytes) -> bytes:
         """The platform's answer, or a livelier one."""
-        target = head.split(b" ", 2)[1]
+        method, target, _ = head.split(b" ", 2)
+        if self.keeps and method == b"GET":
+            if target not in self.kept_replies:
+                self.kept_replies[target] = reply(*await self.ask(head, body))
+            return self.kept_replies[target]
         if self.share and target.startswith(b"/api/tasks"):
             return await self.changed(target, head)
         status, content = await self.ask(head, body)
@@ -95,8 +105,9 @@ async def main() -> None:
     parser.add_argument("upstream")
     parser.add_argument("--delay", type=float, default=0.0)
     parser.add_argument("--change", type=float, default=0.0)
+    parser.add_argument("--keep", action="store_true")
     wanted = parser.parse_args()
-    proxy = Proxy(wanted.upstream, wanted.delay, wanted.change)
+    proxy = Proxy(wanted.upstream, wanted.delay, wanted.change, wanted.keep)
     server = await asyncio.start_server(proxy.serve, "127.0.0.1", 0, limit=1 << 20)
     sys.stdout.write(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}\n")
     sys.stdout.flush()

@@ -67,12 +67,15 @@ def platform(waiting: int, agents: int = 12, companies: int = 3) -> PlatformProc
 
 
 @contextmanager
-def proxy(upstream: str, *, delay: float = 0.0, change: float = 0.0) -> Iterator[str]:
+def proxy(
+    upstream: str, *, delay: float = 0.0, change: float = 0.0, keep: bool = False
+) -> Iterator[str]:
     """The address of a proxy before a platform."""
     child = subprocess.Popen(
         [
             *(sys.executable, "-m", "tests.benchmarks.proxy", upstream),
             *("--delay", str(delay), "--change", str(change)),
+            *(["--keep"] if keep else []),
         ],
         stdout=subprocess.PIPE,
         env=clean_environment(),

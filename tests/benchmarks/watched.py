@@ -2,7 +2,8 @@
 
     STALLS=FILE [FROZEN_AGES=1] python -m tests.benchmarks.watched ARGUMENTS
 
-Ten times a second the longest stalls since the last SIGUSR1 are written to FILE as milliseconds.
+Ten times a second the stalls are written to FILE, each with the time of its end and its
+milliseconds.
 With FROZEN_AGES the clock stands, so that what is written besides ages can be counted.
 """
 
@@ -23,7 +24,7 @@ BEAT = 0.002
 
 async def watch(file: Path) -> None:
     """Note every beat that comes late."""
-    worst: list[float] = []
+    stalls: list[tuple[float, float]] = []
     written = last = perf_counter()
     while True:
         await asyncio.sleep(BEAT)
@@ -31,12 +32,12 @@ async def watch(file: Path) -> None:
         late = (now - last - BEAT) * 1000
         last = now
         if late > 5:
-            worst.append(late)
+            stalls.append((now, late))
         if now - written > 0.1:
-            if worst:
+            if stalls:
                 with file.open("a") as out:
-                    out.write("".join(f"{now:.3f} {each:.1f}\n" for each in worst))
-                worst.clear()
+                    out.write("".join(f"{at:.3f} {each:.1f}\n" for at, each in stalls))
+                stalls.clear()
             written = last = perf_counter()
 
 

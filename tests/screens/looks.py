@@ -97,7 +97,7 @@ def cells_of(written: str, width: int, height: int) -> Picture:
                 rows[y][x] = Cell("", look)
                 x += 1
         elif kind == "H":
-            y, x = (int(number) - 1 for number in f"{numbers};1".split(";")[:2])
+            y, x = (int(number or 1) - 1 for number in f"{numbers};1".split(";")[:2])
         elif kind == "m":
             look = _changed(look, [int(number or 0) for number in numbers.split(";")])
     assert end == len(written)

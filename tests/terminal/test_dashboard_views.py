@@ -12,7 +12,7 @@ from tests.terminal.platform_process import PlatformProcess
 
 ASKS = b"\x1b]11;?\x07\x1b[c"
 KIND = b"\x1b[?62;22c"
-LIGHT, DARK = b"48;2;255;255;255", b"48;5;233"  # the grounds of lists
+LIGHT, DARK = b"48;5;231", b"48;5;233"  # the grounds of lists
 UNKNOWN: dict[str, str | None] = {"COLORFGBG": None}
 
 CONFIG = """

@@ -4,6 +4,7 @@ seen, for the lines that are repainted; and a widget is told that it is shown.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
@@ -12,6 +13,7 @@ import pyte
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from rich.color import Color
 from rich.console import Console
 from rich.segment import Segment
 from rich.style import Style
@@ -131,20 +133,64 @@ def test_a_partial_update_changes_just_its_spans(old: list[Strip], update: Chops
 
 
 def test_each_change_of_style_is_written_once() -> None:
-    red, dark = Style(color="#ff0000", bgcolor="#121212"), Style(color="#808080", bgcolor="#121212")
+    red, dark = Style(color="#ff0001", bgcolor="#121212"), Style(color="#808080", bgcolor="#121212")
     strip = Strip([Segment("ab", red), Segment("  ", dark), Segment("cd", red)], 6)
     update = ChopsUpdate([{0: strip}], [(0, 0, 6)], [[6]])
     assert patched.render_partial_update(update, console()) == (
-        "\x1b[1H\x1b[38;2;255;0;0;48;5;233mab  cd\x1b[m"
+        "\x1b[H\x1b[38;2;255;0;1;48;5;233mab  cd\x1b[m"
     )
 
 
+@pytest.mark.parametrize(
+    ("color", "codes"),
+    [
+        ("#ff5f5f", "38;5;203"),
+        ("#005f87", "38;5;24"),
+        ("#ffffff", "38;5;231"),
+        ("#121212", "38;5;233"),
+        ("#eeeeee", "38;5;255"),
+        # Not among the 256 colours.
+        ("#ff5f60", "38;2;255;95;96"),
+        ("#f8f8f8", "38;2;248;248;248"),
+        ("#000001", "38;2;0;0;1"),
+        # Numbers 16 to 21, which some sets of colours change.
+        ("#000000", "38;2;0;0;0"),
+        ("#0000ff", "38;2;0;0;255"),
+        ("#005f00", "38;5;22"),
+    ],
+)
+def test_a_true_colour_of_the_palette_is_written_by_its_number(color: str, codes: str) -> None:
+    strip = Strip([Segment("a", Style(color=color))], 1)
+    update = ChopsUpdate([{0: strip}], [(0, 0, 1)], [[1]])
+    written = patched.render_partial_update(update, console())
+    assert written == f"\x1b[H\x1b[{codes}ma\x1b[m"
+
+
+def test_every_number_of_the_palette_is_the_colour_that_it_stands_for() -> None:
+    numbers: set[int] = set()
+    for number in range(16, 256):
+        triplet = Color.from_ansi(number).get_truecolor()
+        strip = Strip([Segment("a", Style(bgcolor=triplet.hex))], 1)
+        update = ChopsUpdate([{0: strip}], [(0, 0, 1)], [[1]])
+        written = patched.render_partial_update(update, console())
+        found = re.search(r"48;5;(\d+)m", written)
+        if found is not None:
+            numbers.add(int(found[1]))
+            assert Color.from_ansi(int(found[1])).get_truecolor() == triplet
+    assert numbers == set(range(22, 256))
+
+
+def test_a_move_leaves_out_the_first_line_and_column() -> None:
+    for place, written in (((0, 0), "\x1b[H"), ((0, 4), "\x1b[5H"), ((6, 4), "\x1b[5;7H")):
+        assert patched.ShortControl.move_to(*place).segment.text == written
+
+
 def test_attributes_are_turned_off_one_by_one() -> None:
-    bold, dim = Style(bold=True, color="#ff0000"), Style(dim=True, color="#ff0000")
+    bold, dim = Style(bold=True, color="#ff0001"), Style(dim=True, color="#ff0001")
     strip = Strip([Segment("a", bold), Segment("b", dim), Segment("c")], 3)
     update = ChopsUpdate([{0: strip}], [(0, 1, 3)], [[3]])
     written = patched.render_partial_update(update, console())
-    assert written == "\x1b[1;2H\x1b[2;38;2;255;0;0mb\x1b[mc"
+    assert written == "\x1b[1;2H\x1b[2;38;2;255;0;1mb\x1b[mc"
     whole = ChopsUpdate([{0: strip}], [(0, 0, 3)], [[3]])
     assert "ma\x1b[22;2mb" in patched.render_partial_update(whole, console())
 

@@ -26,6 +26,7 @@ from agentco_tui.text.row_filter import ColumnKind
 from agentco_tui.textual_patches import compositor
 from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.table.widget import RecordTable
+from agentco_tui.widgets.themes import DEFAULT_THEME, THEMES
 from agentco_tui.widgets.tones import Cell, Tone
 
 
@@ -278,4 +279,8 @@ def busy(app: Host) -> bool:
 
 if __name__ == "__main__":
     compositor.install_partial_paint()
-    Host(int(sys.argv[1]) if sys.argv[1:] else 200).run()
+    host = Host(int(sys.argv[1]) if sys.argv[1:] else 200)
+    for theme in THEMES:
+        host.register_theme(theme)
+    host.theme = DEFAULT_THEME  # the bytes that are counted depend on its colours
+    host.run()

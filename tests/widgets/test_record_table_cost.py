@@ -27,7 +27,7 @@ def partial() -> Iterator[None]:
     PARTIAL_PAINT.uninstall()
 
 
-def changed(app: Host, place: int, trust: int) -> tuple[str, Job]:
+def changed(app: Host, place: int, trust: int | None) -> tuple[str, Job]:
     job = app.table.model.record(app.table.model.shown[place])
     assert job is not None
     return job.id, replace(job, trust=trust)
@@ -53,10 +53,24 @@ async def test_a_change_with_nothing_new_paints_nothing() -> None:
 async def test_what_differs_is_repainted_and_nothing_else() -> None:
     app = Host(1_000)
     async with app.run_test(size=WIDE) as pilot:
+        app.table.apply(changed=[changed(app, place, 111) for place in range(20)])
         await app.quiet(pilot)
-        for count in (1, 5, 20):
-            app.table.apply(changed=[changed(app, place, 900 + count) for place in range(count)])
-            assert await app.painted(pilot) == [(place + 1, *TRUST) for place in range(count)]
+        left, right = TRUST
+        for count, trust in ((1, 222), (5, 333), (20, 444)):
+            app.table.apply(changed=[changed(app, place, trust) for place in range(count)])
+            # Just the three figures: the blanks before them are as they were.
+            expected = [(place + 1, right - 3, right) for place in range(count)]
+            assert await app.painted(pilot) == expected
+        app.table.apply(changed=[changed(app, 0, 454), changed(app, 1, 445), changed(app, 2, 44)])
+        assert await app.painted(pilot) == [
+            (1, right - 2, right - 1),
+            (2, right - 1, right),
+            (3, right - 3, right - 2),
+        ]
+        # Whether other characters are a cell each depends on their neighbours.
+        for other in (None, 77):
+            app.table.apply(changed=[changed(app, 0, other)])
+            assert await app.painted(pilot) == [(1, left, right)]
         # What cannot be seen.
         app.table.apply(changed=[changed(app, place, 999) for place in range(100, 500)])
         app.table.apply(

@@ -368,8 +368,9 @@ class TablePainter(Generic[R]):
         for old, new in zip(before.pieces, after.pieces, strict=True):
             if old == new:
                 continue
-            x = GUTTER + new.x
-            end = x + new.width
+            start, width = _changed_cells(old, new)
+            x = GUTTER + start
+            end = x + width
             if spans:
                 last_x, last_width = spans[-1]
                 if x - (last_x + last_width) < jump_width:
@@ -435,6 +436,26 @@ def lay_out(record: R, place: Placed[R]) -> tuple[Piece, SafeText]:
         cell = column.cell(record)
     text = fit(cell.text, place.width, column.align)
     return Piece(place.x, place.width, text, cell.tone), cell.text
+
+
+def _changed_cells(old: Piece, new: Piece) -> tuple[int, int]:
+    """Return the first cell that differs between two pieces at one place, and how many follow it.
+
+    Only of ASCII texts it is certain that each character is one cell, whatever it stands beside.
+    """
+    is_comparable = old.tone == new.tone and len(old.text) == len(new.text)
+    if not (is_comparable and old.text.isascii() and new.text.isascii()):
+        return new.x, new.width
+    different = [
+        index
+        for index, (before, after) in enumerate(zip(old.text, new.text, strict=True))
+        if before != after
+    ]
+    if not different:
+        return new.x, new.width
+    first = different[0]
+    last = different[-1]
+    return new.x + first, last - first + 1
 
 
 def _with_blanks(
