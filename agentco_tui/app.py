@@ -36,7 +36,7 @@ from agentco_tui.screens.recording_watch import RecordingWatch
 from agentco_tui.screens.take_back import take_back_all
 from agentco_tui.screens.theme_choice import ThemeChoice, unreadable_words
 from agentco_tui.screens.views import open_views_soon
-from agentco_tui.system.garbage import collect_as_usual
+from agentco_tui.system.garbage import GrowthFreezer, collect_as_usual
 from agentco_tui.system.state_folder import Remembered
 from agentco_tui.terminal.background_color import is_background_light
 from agentco_tui.terminal.line_speed import SPEED
@@ -113,6 +113,7 @@ class DashboardApp(KeyApp):
         self._begun_by = begun_by
         self._reread = reread
         self._notices = Notices()
+        self._growth_freezer = GrowthFreezer()
         # By the terminal's background. A theme that the user chose is used instead.
         fallback = themes.LIGHT_THEME if is_background_light() else themes.DEFAULT_THEME
         self._theme_choice = ThemeChoice(self, fallback)
@@ -144,7 +145,7 @@ class DashboardApp(KeyApp):
         self.set_timer(PRELOAD_AFTER, preload, name="preload")
         # Nothing was collected as garbage so far; the modules never are.
         self.set_timer(SETTLED_AFTER, collect_as_usual, name="memory")
-        self._frame.ticker.checks.append(self.check_line_speed)
+        self._frame.ticker.checks += [self.check_line_speed, self._check_growth]
         self._watch_recording()
         self.call_after_refresh(self._frame.repaint_all)
         self._warn_at_start()
@@ -157,6 +158,10 @@ class DashboardApp(KeyApp):
         if self.workspace.history is not None:
             self.workspace.history.on_trouble = self._warn
         start_worker(self, self._run_workspace, "keeps the picture up to date", name="poller")
+
+    def _check_growth(self) -> None:
+        """Keep the records of a long list from delaying keys, once they are there."""
+        self._growth_freezer.check(sum(map(len, self.workspace.store.collections.values())))
 
     @property
     def _frame(self) -> MainScreen:

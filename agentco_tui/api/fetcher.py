@@ -50,8 +50,8 @@ if TYPE_CHECKING:
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
 
-_LONG_BODY: Final = 256 * 1024
-"""Bytes: a shorter body is decoded faster than a thread could be given the work."""
+_LONG_BODY: Final = 64 * 1024
+"""Bytes: a shorter body is decoded in some 10 ms, for which no thread is needed."""
 _MOST_CACHED_LISTS: Final = 12
 """More lists than the dashboard polls."""
 _STREAMED_KINDS: Final = frozenset({"company", "agent", "task", "activity"})

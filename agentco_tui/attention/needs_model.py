@@ -255,12 +255,15 @@ class NeedsModel:
             self._has_agents = has_agents
             self._stale |= dict.fromkeys(self._alerts.ids_by_topic)
         yield from self.tracker.take_in_steps()
-        for scope, owner_id in self._queue_changes.owners:
+        owners = self._queue_changes.owners
+        while owners:
+            scope, owner_id = owners.pop()
             self._take_waiting_count(scope, owner_id)
             if scope is BudgetScope.AGENT:
                 self._task_needs.note_agent(owner_id)
                 self._critical_task_needs.note_agent(owner_id)
-        self._queue_changes.owners.clear()
+            if len(owners) % _CHUNK == 0:
+                yield
 
     def _take_waiting_count(self, scope: BudgetScope, owner_id: str) -> None:
         """Take in that another number of tasks waits with an owner.

@@ -27,7 +27,7 @@ from agentco_tui.screens.dashboard_context import DashboardContext, write_permis
 from agentco_tui.screens.replay_screen import ReplayScreen
 from agentco_tui.system.state_folder import JOURNAL_FILE, create_state_folder
 from agentco_tui.terminal.guard import TerminalGuard
-from agentco_tui.textual_patches import compositor
+from agentco_tui.textual_patches import compositor, frame_timer
 from agentco_tui.workspace.opening import snoozes_for
 from agentco_tui.workspace.workspace import Workspace
 
@@ -71,6 +71,7 @@ def run_replay(settings: Settings, recording: Recording) -> int:
     """Show a recording until the user leaves; returns the exit code."""
     sys.setswitchinterval(THREAD_SLICE)
     compositor.install_partial_paint()  # patches Textual to write only the cells that changed
+    frame_timer.install_frame_timer()  # and to sleep once they are written
     with tempfile.TemporaryDirectory(prefix="agentco-tui-") as folder:
         app = replay_app(settings, recording, Path(folder))
         try:

@@ -83,19 +83,22 @@ class ListRows(Generic[R]):
     def _take_listed(self, change: Change) -> bool:
         """Sort changed records of a listed feed in, or let them wait while the list is frozen."""
         table = self._hooks.table
-        changed = self._changed_ids(change)
         if change.feed in NAMES:
             self._names_seen |= self._changed_names(change)
         if self._hooks.freshness_of(change.feed).answered_at is None:
             self._freezer.let_first_answer_in()
-        if len(changed) > MANY and not self._freezer.is_frozen:
+        change_count = len(change.added) + len(change.changed) + len(change.removed)
+        is_cursor_affected = True
+        if change_count > MANY and not self._freezer.is_frozen:
             # The table takes a long list over several turns of the event loop.
             self._freezer.request_reload()
         else:
+            changed = self._changed_ids(change)
             self._apply(change.feed, changed)
+            is_cursor_affected = table.viewport.cursor is None or table.viewport.cursor in changed
         if table.idle.is_set():  # no sorting or filtering is left to do
             self._freezer.continue_freezing()
-        return table.viewport.cursor is None or table.viewport.cursor in changed
+        return is_cursor_affected
 
     def _apply(self, feed: FeedName, changed: Mapping[str, str]) -> None:
         """Apply changed records to the table; `changed` has their ids by the ids of their rows."""

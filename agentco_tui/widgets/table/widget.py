@@ -37,7 +37,7 @@ from agentco_tui.widgets.table.viewport import Viewport
 from agentco_tui.widgets.tones import Cell, TonedWidget
 from agentco_tui.widgets.workers import start_worker
 
-_STEPS_AT_ONCE: Final = 20  # steps (of about a millisecond) that never wait for the event loop
+_STEPS_AT_ONCE: Final = 10  # steps (of about a millisecond) that never wait for the event loop
 _REFILTER_SECONDS: Final = 10.0  # between two runs of a filter on a column that uses the clock
 _WHEEL_ROWS: Final = 3  # rows that one notch of the mouse wheel scrolls
 
@@ -99,6 +99,8 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
         """When the filter was applied last, by the monotonic clock."""
         self._work: Generator[None, None, None]
         """The work that is being done in slices, unless `idle` is set."""
+        self._is_work_asked = False
+        """Whether the user waits for that work."""
 
     def load(self, rows: Iterable[tuple[str, R]]) -> None:
         """Replace all rows, and read all visible cells again.
@@ -271,6 +273,7 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
         self.finish_work()
         work = self._run_and_repaint(steps, asked)
         self._work = work
+        self._is_work_asked = asked
         for step_count, _ in enumerate(work):
             if step_count >= _STEPS_AT_ONCE and self.is_running:
                 self.idle.clear()
@@ -298,6 +301,14 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
         if not self.idle.is_set():
             at_once(self._work)
 
+    def _finish_asked_work(self) -> None:
+        """Complete work that the user waits for: a key that follows means its result.
+
+        Rows that a poll brings can wait: the cursor goes along with its record when they come.
+        """
+        if self._is_work_asked:
+            self.finish_work()
+
     # ---- cursor and marks
 
     def move_cursor_to(self, row_id: str) -> bool:
@@ -315,16 +326,16 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
         return 1 + self.viewport.cursor_index - self.viewport.top
 
     def _move_cursor(self, index: int) -> None:
-        self.finish_work()
+        self._finish_asked_work()
         self.viewport.move_cursor(index)
         self._repaint()
 
     def action_move(self, rows: int) -> None:
-        self.finish_work()  # which may change the index of the cursor
+        self._finish_asked_work()  # which may change the index of the cursor
         self._move_cursor(self.viewport.cursor_index + rows)
 
     def action_page(self, pages: int) -> None:
-        self.finish_work()
+        self._finish_asked_work()
         rows = max(1, self.viewport.height - 1) * pages
         self.viewport.scroll_to(self.viewport.top + rows)
         self._move_cursor(self.viewport.cursor_index + rows)
