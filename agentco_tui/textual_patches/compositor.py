@@ -8,7 +8,8 @@ ends every segment with a reset, so that the next segment must set both its colo
 (`ChopsUpdate.render_segments`; a *chop* is a piece of a line). It writes colours as three figures
 each, and the first line or column in a move of the cursor, which are the default. To repaint two
 lines, it asks every widget on them for all lines of the widget, and then every container behind it
-(`_get_renders`).
+(`_get_renders`). A new layout (`LayoutUpdate`) it writes as a whole, although most of its lines may
+be shown already.
 
 Shown events. Textual sends `Show` and `Resize` to widgets that are in the new layout and were not
 in the previous one, and paints them (`reflow`). If code asks for a widget's size between two
@@ -19,13 +20,11 @@ real one.
 
 from __future__ import annotations
 
-import math
-from bisect import bisect
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, cast
 
 import textual.app
-from rich.color import Color, ColorSystem
+from rich.color import ColorSystem
 from rich.console import COLOR_SYSTEMS, Console
 from rich.control import Control
 from rich.segment import Segment
@@ -36,139 +35,21 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from agentco_tui.system.osc import hyperlink
-from agentco_tui.text.memoized import memoized
 from agentco_tui.textual_patches.registry import PARTIAL_PAINT, SHOWN_EVENTS
-
-_ATTRIBUTES: Final = (
-    "bold",
-    "dim",
-    "italic",
-    "underline",
-    "blink",
-    "blink2",
-    "reverse",
-    "conceal",
-    "strike",
-    "underline2",
-    "frame",
-    "encircle",
-    "overline",
+from agentco_tui.textual_patches.rendition import (
+    NO_RENDITION,
+    is_same_on,
+    rendition_change,
+    rendition_of,
 )
-_CODES_ON: Final = (1, 2, 3, 4, 5, 6, 7, 8, 9, 21, 51, 52, 53)
-_CODES_OFF: Final = dict(
-    zip(_CODES_ON, (22, 22, 23, 24, 25, 25, 27, 28, 29, 24, 54, 54, 55), strict=True)
-)
-"""The SGR codes (ECMA-48 8.3.117) that turn Rich's attributes off, by those that turn them on."""
-_VISIBLE_ON_BLANKS: Final = frozenset({4, 5, 6, 7, 9, 21, 51, 52, 53})
-"""Attributes (by their code) that can be seen on a blank."""
-_RESET_ALL: Final = "\x1b[m"
-
-Rendition = tuple[frozenset[int], str, str]
-"""A style in codes of the terminal: those of attributes, text colour and background colour."""
-_NO_RENDITION: Final[Rendition] = (frozenset(), "", "")
-
-
-@memoized(4_096)
-def _rendition(style: Style, system: ColorSystem) -> Rendition:
-    """Return the rendition of a style in a terminal with this colour system."""
-    codes_by_name = zip(_ATTRIBUTES, _CODES_ON, strict=True)
-    attributes = frozenset(code for name, code in codes_by_name if getattr(style, name))
-    color = _color_codes(style.color, system, True)
-    background = _color_codes(style.bgcolor, system, False)
-    return attributes, color, background
-
-
-_CUBE_LEVELS: Final = (0, 95, 135, 175, 215, 255)
-"""The levels of red, green and blue in the cube of the 256 colours."""
-_CUBE_BOUNDARIES: Final = (48, 115, 155, 195, 235)
-"""The smallest values to which the second, third … level is the nearest."""
-_FIRST_FIXED_NUMBER: Final = 22
-"""The first number of the 256 colours that is the same in all terminals: people choose 0 to 15
-themselves, and some sets of colours change 16 to 21, too."""
-
-
-def nearest_color(color: Color, system: ColorSystem) -> Color:
-    """Return the nearest colour that the terminal has; of 256, that of the cube or the greys.
-
-    Rich considers the greys only if there is hardly any tint: its dark blue-grey becomes navy.
-    """
-    triplet = color.triplet
-    if system is not ColorSystem.EIGHT_BIT or triplet is None:
-        return color.downgrade(system)
-    red, green, blue = (bisect(_CUBE_BOUNDARIES, value) for value in triplet)
-    cube_color = [_CUBE_LEVELS[index] for index in (red, green, blue)]
-    grey = min(23, max(0, round((sum(triplet) / 3 - 8) / 10)))
-    grey_color = [8 + 10 * grey] * 3
-    if math.dist(grey_color, triplet) < math.dist(cube_color, triplet):
-        return Color.from_ansi(232 + grey)
-    return Color.from_ansi(16 + 36 * red + 6 * green + blue)
-
-
-def _color_codes(color: Color | None, system: ColorSystem, foreground: bool) -> str:
-    """Return the SGR codes of a colour; "" for the terminal's default colour.
-
-    A true colour that is one of xterm's 256 colours is written by its number, which saves up to
-    eight bytes: all colours of the program's themes are among them.
-    """
-    if color is None or color.is_default:
-        return ""
-    codes = nearest_color(color, system).get_ansi_codes(foreground)
-    # A true colour has the codes 38 (or 48), 2, red, green and blue.
-    if len(codes) == 5:
-        red, green, blue = int(codes[2]), int(codes[3]), int(codes[4])
-        number = _palette_number(red, green, blue)
-        if number is not None:
-            return f"{codes[0]};5;{number}"
-    return ";".join(codes)
-
-
-def _palette_number(red: int, green: int, blue: int) -> int | None:
-    """Return the number of a colour among the 256, if it is exactly one that is never changed.
-
-    Number 232 is the grey 8, 233 is 18, up to 238; before them is the cube.
-    """
-    if red == green == blue and red in range(8, 239, 10):
-        return 232 + red // 10
-    if not {red, green, blue} <= set(_CUBE_LEVELS):
-        return None
-    number = 16
-    for value, weight in ((red, 36), (green, 6), (blue, 1)):
-        number += _CUBE_LEVELS.index(value) * weight
-    return number if number >= _FIRST_FIXED_NUMBER else None
-
-
-@memoized(4_096)
-def _rendition_change(before: Rendition, after: Rendition) -> str:
-    """Return the shortest escape sequence that changes one rendition into another."""
-    if before == after:
-        return ""
-    if after == _NO_RENDITION:
-        return _RESET_ALL
-    old_attributes, old_color, old_background = before
-    attributes, color, background = after
-    off = {_CODES_OFF[on] for on in old_attributes - attributes}
-    codes = [str(code) for code in sorted(off)]
-    for on in _CODES_ON:
-        # A code that turns one attribute off may turn another off, too.
-        is_still_on = on in old_attributes and _CODES_OFF[on] not in off
-        if on in attributes and not is_still_on:
-            codes.append(str(on))
-    if old_color != color:
-        codes.append(color or "39")
-    if old_background != background:
-        codes.append(background or "49")
-    change = f"\x1b[{';'.join(codes)}m"
-    all_codes = [str(code) for code in sorted(attributes)]
-    all_codes += [code for code in (color, background) if code]
-    from_scratch = f"\x1b[0;{';'.join(all_codes)}m"
-    return min(change, from_scratch, key=len)
+from agentco_tui.textual_patches.shown_cells import ShownCells
 
 
 def write_strips(placed: Iterable[tuple[int, int, Strip]], console: Console) -> str:
     """Return what to write for strips at positions (x, y), with each change of style once."""
-    system = COLOR_SYSTEMS.get(console.color_system or "", ColorSystem.TRUECOLOR)
+    system = _system_of(console)
     out: list[str] = []
-    current = _NO_RENDITION
+    current = NO_RENDITION
     link: str | None = None
     for x, y, strip in placed:
         out.append(_cursor_move(x, y))
@@ -176,17 +57,17 @@ def write_strips(placed: Iterable[tuple[int, int, Strip]], console: Console) -> 
             if control or not text:
                 out.append(text)
                 continue
-            rendition = _NO_RENDITION
+            rendition = NO_RENDITION
             if style is not None:
-                rendition = _rendition(style, system)
+                rendition = rendition_of(style, system)
                 if style.link != link:
                     link = style.link
                     out.append(hyperlink(link))
-            if rendition is not current and not _is_same_on(text, current, rendition):
-                out.append(_rendition_change(current, rendition))
+            if rendition is not current and not is_same_on(text, current, rendition):
+                out.append(rendition_change(current, rendition))
                 current = rendition
             out.append(text)
-    out.append(_rendition_change(current, _NO_RENDITION))
+    out.append(rendition_change(current, NO_RENDITION))
     if link is not None:
         out.append(hyperlink(None))
     return "".join(out)
@@ -209,18 +90,21 @@ class ShortControl(Control):
         return control
 
 
-def _is_same_on(text: str, current: Rendition, other: Rendition) -> bool:
-    """Return whether a text looks the same in both renditions, because it is blank."""
-    current_attributes, _, current_background = current
-    attributes, _, background = other
-    if background != current_background or not text.isspace():
-        return False
-    return not (attributes | current_attributes) & _VISIBLE_ON_BLANKS
+SHOWN: Final = ShownCells()
+"""What the terminal of this process shows. The driver forgets it."""
 
 
 def render_partial_update(update: _compositor.ChopsUpdate, console: Console) -> str:
-    """Return what to write for a partial update: only the cells of its spans."""
-    return write_strips(_strips_in_spans(update), console)
+    """Return what to write for a partial update: the cells of its spans that look different."""
+    return _write_changed(_strips_in_spans(update), console)
+
+
+def _write_changed(placed: Iterable[tuple[int, int, Strip]], console: Console) -> str:
+    return write_strips(SHOWN.changed(placed, _system_of(console)), console)
+
+
+def _system_of(console: Console) -> ColorSystem:
+    return COLOR_SYSTEMS.get(console.color_system or "", ColorSystem.TRUECOLOR)
 
 
 def _strips_in_spans(update: _compositor.ChopsUpdate) -> Iterator[tuple[int, int, Strip]]:
@@ -235,10 +119,11 @@ def _strips_in_spans(update: _compositor.ChopsUpdate) -> Iterator[tuple[int, int
 
 
 def render_whole_layout(update: _compositor.LayoutUpdate, console: Console) -> str:
-    """Return what to write for a whole layout."""
-    x, top, *_ = update.region
+    """Return what to write for a whole layout: the cells that look different."""
+    x, top, width, height = update.region
+    SHOWN.resize(Size(x + width, top + height))
     lines = enumerate(update.strips, top)
-    return write_strips(((x, y, Strip.join(strips)) for y, strips in lines), console)
+    return _write_changed(((x, y, Strip.join(strips)) for y, strips in lines), console)
 
 
 def visible_renders(

@@ -43,6 +43,7 @@ from agentco_tui.keys.key_arrivals import KeyArrivals
 from agentco_tui.system import osc
 from agentco_tui.system.background import person_acts
 from agentco_tui.system.selectable_event import SelectableEvent
+from agentco_tui.textual_patches.compositor import SHOWN
 from agentco_tui.textual_patches.input_parser import LARGEST_SCREEN, InputParser, as_expected
 from agentco_tui.textual_patches.patched_app import PatchedApp, Typed
 from agentco_tui.textual_patches.registry import DRIVER, INPUT_PARSER
@@ -133,6 +134,8 @@ class JobControlDriver(LinuxDriver):
 
     def __init__(self, app: App[Any], **options: Any) -> None:
         super().__init__(app, **options)
+        self._reported_size = Size(*self._get_terminal_size())
+        """The size that the terminal has reported last, if it does that by itself."""
         self._exit = SelectableEvent()
         self.exit_event = self._exit  # which Textual sets to end the thread that reads
         self._file: Any = self.terminal.timed_stream()
@@ -184,6 +187,7 @@ class JobControlDriver(LinuxDriver):
             if not (self.terminal.is_in_foreground() or self.terminal.ending):
                 os.kill(os.getpid(), signal.SIGSTOP)
         self._continued = False
+        SHOWN.forget()  # the alternate screen is empty
         if self.terminal.ending:
             return
         if self.terminal.full_screen:
@@ -201,6 +205,7 @@ class JobControlDriver(LinuxDriver):
 
     def _post_size(self) -> None:
         """Post the current size of the terminal to the app."""
+        SHOWN.forget()  # the terminal may have moved its lines
         if not self._in_band_window_resize:
             size = Size(*self._get_terminal_size())
             self._app.post_message(events.Resize(size, size))
@@ -296,6 +301,9 @@ class JobControlDriver(LinuxDriver):
 
     def process_message(self, message: Message) -> None:
         """Post a message from the terminal, and pause background work after a key or a click."""
+        if isinstance(message, events.Resize) and message.size != self._reported_size:
+            self._reported_size = message.size
+            in_loop(self._loop, SHOWN.forget)
         if isinstance(message, _USER_INPUT):
             person_acts()  # background work that runs in slices pauses for a moment
         super().process_message(message)

@@ -23,7 +23,7 @@ from textual.widget import Widget
 
 from agentco_tui.text import SafeText, cell_width, mark_safe, signs
 from agentco_tui.text.memoized import memoized
-from agentco_tui.textual_patches.compositor import nearest_color
+from agentco_tui.textual_patches.rendition import nearest_color
 
 MIN_CONTRAST: Final = 4.5
 """The contrast ratio (1 to 21) that WCAG 2 requires of running text."""

@@ -36,6 +36,7 @@ WIDTH, HEIGHT = 24, 4
 @pytest.fixture(autouse=True)
 def left_as_it_was() -> Iterator[None]:
     told_before = bool(SHOWN_EVENTS.replaced)
+    patched.SHOWN.forget()
     yield
     PARTIAL_PAINT.uninstall()
     if told_before:
@@ -113,10 +114,50 @@ def chops(draw: st.DrawFn) -> ChopsUpdate:
     return ChopsUpdate(lines, spans, ends)
 
 
+def layout_of(lines: list[Strip]) -> LayoutUpdate:
+    return LayoutUpdate([[strip] for strip in lines], Region(0, 0, WIDTH, HEIGHT))
+
+
+@st.composite
+def layouts(draw: st.DrawFn, some: list[Strip]) -> LayoutUpdate:
+    """A layout whose lines are some of a few, so that many follow themselves."""
+    return layout_of(draw(st.lists(st.sampled_from(some), min_size=HEIGHT, max_size=HEIGHT)))
+
+
+@settings(max_examples=120, deadline=None)
+@given(data=st.data(), some=st.lists(strips(), min_size=2, max_size=3))
+def test_a_layout_writes_only_the_cells_that_look_different(
+    data: st.DataObject, some: list[Strip]
+) -> None:
+    """Whatever was drawn before, the terminal shows the last layout as if it were the only one."""
+    patched.SHOWN.forget()
+    written: list[str] = []
+    for update in data.draw(st.lists(st.one_of(layouts(some), chops()), max_size=6)):
+        if isinstance(update, LayoutUpdate):
+            written.append(patched.render_whole_layout(update, console()))
+        else:
+            written.append(patched.render_partial_update(update, console()))
+    last = data.draw(layouts(some))
+    written.append(patched.render_whole_layout(last, console()))
+    assert shown(*written) == shown(last.render_segments(console()))
+    assert patched.render_whole_layout(last, console()) == "", "it is shown already"
+    patched.SHOWN.forget()
+    assert shown(patched.render_whole_layout(last, console())) == shown(*written)
+
+
+def test_a_layout_of_another_size_is_written_as_a_whole() -> None:
+    patched.SHOWN.forget()
+    line = Strip([Segment("x" * WIDTH)], WIDTH)
+    assert patched.render_whole_layout(layout_of([line] * HEIGHT), console())
+    smaller = LayoutUpdate([[line]] * (HEIGHT - 1), Region(0, 0, WIDTH, HEIGHT - 1))
+    assert patched.render_whole_layout(smaller, console()).count("x" * WIDTH) == HEIGHT - 1
+
+
 @settings(max_examples=120, deadline=None)
 @given(old=st.lists(strips(), min_size=HEIGHT, max_size=HEIGHT), update=chops())
 def test_a_partial_update_changes_just_its_spans(old: list[Strip], update: ChopsUpdate) -> None:
-    before = LayoutUpdate([[strip] for strip in old], Region(0, 0, WIDTH, HEIGHT))
+    before = layout_of(old)
+    patched.SHOWN.forget()
     first = patched.render_whole_layout(before, console())
     assert shown(first) == shown(before.render_segments(console()))
     whole = ChopsUpdate(update.chops, [(y, 0, WIDTH) for y in range(HEIGHT)], update.chop_ends)
@@ -192,6 +233,8 @@ def test_attributes_are_turned_off_one_by_one() -> None:
     written = patched.render_partial_update(update, console())
     assert written == "\x1b[1;2H\x1b[2;38;2;255;0;1mb\x1b[mc"
     whole = ChopsUpdate([{0: strip}], [(0, 0, 3)], [[3]])
+    assert "b" not in patched.render_partial_update(whole, console()), "it is shown already"
+    patched.SHOWN.forget()
     assert "ma\x1b[22;2mb" in patched.render_partial_update(whole, console())
 
 
@@ -272,6 +315,7 @@ def repainted(app: App[None], regions: set[Region]) -> tuple[str, list[Widget]]:
         patch.setattr(Widget, "render_lines", render_lines)
         update = compositor.render_partial_update()
     assert update is not None
+    patched.SHOWN.forget()  # it is looked at on an empty terminal
     return patched.render_partial_update(update, console()), asked
 
 

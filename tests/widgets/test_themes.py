@@ -9,7 +9,7 @@ from rich.color import ColorSystem, ColorType
 from textual.color import Color
 from textual.theme import Theme
 
-from agentco_tui.textual_patches.compositor import nearest_color
+from agentco_tui.textual_patches.rendition import nearest_color
 from agentco_tui.widgets.themes import THEMES
 from agentco_tui.widgets.tones import MIN_CONTRAST, contrast_ratio
 
