@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import Future
 from hashlib import blake2b
 from operator import ne
@@ -27,6 +27,7 @@ import msgspec
 
 from agentco_tui.model import Record
 from agentco_tui.reading.identity import same_row
+from agentco_tui.reading.shared_values import SharedValues
 from agentco_tui.system.background import SLICE, turn_of_thread
 from agentco_tui.text import SafeText
 
@@ -49,15 +50,6 @@ _TRIES: Final = 64
 """How many positions in the body are tried for one cut."""
 _RECORD: Final = 350
 """Bytes of a record without its texts, as measured with CPython 3.11."""
-_SHARED: Final = (
-    *("agent", "company", "priority", "status", "cost", "trust", "decided_by", "extra"),
-    *("role", "model", "template", "budget_remaining", "actor", "severity", "id_doubt"),
-)
-"""Fields whose values many records have in common: sharing them saves half of the memory."""
-_MOST_SHARED: Final = 50_000
-"""How many shared values are kept; beyond it they are dropped and collected again."""
-_LONGEST_SHARED: Final = 100
-"""Characters or bytes of the longest value that is shared."""
 _TEXTS: Final = ("title", "description", "text", "name", "mission", "extra")
 """Fields whose texts may be long or differ in each record, hence count for the memory."""
 
@@ -86,8 +78,8 @@ class KnownRows(msgspec.Struct, Generic[R]):
     marks: array[int]
     """The hash of each row, in the order of `records`."""
     records: Sequence[R]
-    pool: dict[Any, Any] = {}
-    """Values that many records share; each is its own key."""
+    values: SharedValues = msgspec.field(default_factory=SharedValues)
+    """What the records have in common."""
 
 
 class ListReader(Generic[R]):
@@ -144,6 +136,8 @@ class ListReader(Generic[R]):
         """The position in the known rows of the next row, if the order is unchanged."""
         self._places: dict[int, int] = {}
         """Positions of the known rows by their hashes; filled once the order has changed."""
+        self._of_reading: dict[Hashable, Hashable] = {}
+        """Values of the records that were decoded, for `SharedValues.share`."""
         self._memory = 0
         self._until = 0.0
         """When the thread next gives way to others, by `perf_counter`."""
@@ -195,6 +189,7 @@ class ListReader(Generic[R]):
             raise UnstreamableError
         self.envelope = head + b",".join((self._first[0], self._last[-1])) + tail
         self.digest = self._hash.digest()
+        self._of_reading = {}
         if len({record.id for record in self.records}) < len(self.records):
             # The last copy of a repeated row is kept, and all different rows.
             places = {same_row(record): place for place, record in enumerate(self.records)}
@@ -204,7 +199,7 @@ class ListReader(Generic[R]):
     @property
     def known(self) -> KnownRows[R]:
         """The rows that were read, for the next reading of the list."""
-        return KnownRows(self._marks, self.records, self._known.pool)
+        return KnownRows(self._marks, self.records, self._known.values)
 
     def _take_before(self, limit: int) -> int:
         """Decode the rows that end before `limit`, in chunks; return where the next row begins."""
@@ -287,28 +282,12 @@ class ListReader(Generic[R]):
                 records.append(next(iter(page.records), None))
                 self.unread.update(page.unread_reasons)
         for record in filter(None, records):
-            self._share(record)
+            self._known.values.share(record, self._of_reading)
             texts = (getattr(record, name, None) for name in _TEXTS)
             self._memory += _RECORD + sum(getsizeof(text) for text in texts if text)
         if sum(reader._memory for reader in self._under_way) > MOST_MEMORY:
             raise TooMuchMemoryError
         return iter(records)
-
-    def _share(self, record: R) -> None:
-        """Replace values of a new record by equal ones of other records, to save memory.
-
-        The record is frozen; it is changed before anything else has a reference to it.
-        """
-        pool = self._known.pool
-        for name in _SHARED:
-            value = getattr(record, name, None)
-            if value is None or (type(value) in (str, bytes) and len(value) > _LONGEST_SHARED):
-                continue
-            kept = pool.setdefault(value, value)
-            if kept is not value:
-                msgspec.structs.force_setattr(record, name, kept)
-        if len(pool) > _MOST_SHARED:
-            pool.clear()
 
     def _answer(self, rows: list[bytes]) -> bytes:
         """A complete answer with only these rows, in the envelope as far as it has arrived."""
