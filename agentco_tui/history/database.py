@@ -349,13 +349,15 @@ class HistoryDatabase:
             [(platform, task) for task in rows.looked_up],
         )
 
-    def _write_samples(self, connection: sqlite3.Connection, samples: Iterable[SampleRow]) -> None:
-        buckets = [
-            (self._series_of(connection, feed, subject), resolution, *values)
-            for feed, subject, *values in samples
-            for resolution in _RESOLUTIONS
-        ]
-        connection.executemany(_SAMPLE, buckets)
+    def _write_samples(self, connection: sqlite3.Connection, samples: Sequence[SampleRow]) -> None:
+        # In portions: the first poll of ten thousand agents brings tens of thousands of buckets.
+        for portion in _portions(samples):
+            buckets = [
+                (self._series_of(connection, feed, subject), resolution, *values)
+                for feed, subject, *values in portion
+                for resolution in _RESOLUTIONS
+            ]
+            connection.executemany(_SAMPLE, buckets)
 
     def _series_of(self, connection: sqlite3.Connection, feed: str, subject: str) -> int:
         """The row of a series, added if it is new."""
@@ -591,10 +593,10 @@ def _ids(connection: sqlite3.Connection, query: str, platform: int) -> list[int]
     return [key for (key,) in connection.execute(query, (platform,))]
 
 
-def _portions(ids: Sequence[int]) -> Iterator[Sequence[int]]:
-    """As many as are worked on in one transaction."""
-    for start in range(0, len(ids), _SERIES_AT_ONCE):
-        yield ids[start : start + _SERIES_AT_ONCE]
+def _portions(items: Sequence[T]) -> Iterator[Sequence[T]]:
+    """As many as are worked on at once."""
+    for start in range(0, len(items), _SERIES_AT_ONCE):
+        yield items[start : start + _SERIES_AT_ONCE]
 
 
 def _is_damage(error: Exception) -> bool:
