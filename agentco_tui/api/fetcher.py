@@ -241,7 +241,7 @@ class Fetcher:
                 unread_reasons=tuple(streamed.unread)[:MOST_REASONS],
             )
             cached = _page_with_rest(page, envelope, reply, signature, streamed.size)
-            cached.known_rows = streamed.known
+            cached.known_rows = replace(streamed.known, records=page.records)
             return cached
 
         return await self._decode_reply(replace(reply, body=streamed.envelope), decode)

@@ -101,7 +101,7 @@ class HistoryDatabase:
         self._connection: sqlite3.Connection | None = None
         self._file: os.stat_result | None = None  # of the file that is open
         self._platform = 0  # its row
-        self._series = dict[tuple[str, str], int]()  # rows of series by feed and subject
+        self._series = dict[str, dict[str, int]]()  # rows of series by feed, then by subject
 
     def close(self) -> None:
         """Close the file, and let another process write."""
@@ -361,7 +361,8 @@ class HistoryDatabase:
 
     def _series_of(self, connection: sqlite3.Connection, feed: str, subject: str) -> int:
         """The row of a series, added if it is new."""
-        known = self._series.get((feed, subject))
+        known_of_feed = self._series.setdefault(feed, {})
+        known = known_of_feed.get(subject)
         if known is not None:
             return known
         key = (self._platform, feed, subject)
@@ -371,7 +372,7 @@ class HistoryDatabase:
         row = connection.execute(
             "SELECT id FROM series WHERE (platform, feed, subject) = (?, ?, ?)", key
         ).fetchone()
-        self._series[feed, subject] = int(row[0])
+        known_of_feed[subject] = int(row[0])
         return int(row[0])
 
     def _extend_seen(
