@@ -93,7 +93,27 @@ class SplitBody(NamedTuple):
 
     layers: tuple[tuple[str, dict[str, msgspec.Raw]], ...]
     """From the outside in: the key that leads further, and all fields of the object."""
-    rows: list[bytes]
+    rows: list[msgspec.Raw]
+    """Views of the body, not copies."""
+
+    @property
+    def hashes(self) -> array[int]:
+        """The hash of each row."""
+        return array("q", [hash(bytes(row)) for row in self.rows])
+
+    @property
+    def size_around(self) -> int:
+        """Bytes of all that is beside the list."""
+        return sum(
+            len(memoryview(value))
+            for key, fields in self.layers
+            for name, value in fields.items()
+            if name != key
+        )
+
+    def size_of(self, index: int) -> int:
+        """Bytes of a row."""
+        return len(memoryview(self.rows[index]))
 
     def with_rows(self, indices: Iterable[int]) -> bytes:
         """The body with only these of its rows."""
@@ -120,7 +140,7 @@ def split_body(body: bytes, path: str) -> SplitBody | None:
                 return None
             layers.append((name, fields))
             part = fields[name]
-        rows = [bytes(raw) for raw in _decode_items(part)]
+        rows = _decode_items(part)
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return None
     return SplitBody(tuple(layers), rows)
@@ -228,8 +248,7 @@ class RowDecoder(Generic[R]):
             path = located.found.path
             split = split_body(self._body, path)
             if split is not None and len(split.rows) == len(outcomes):
-                hashes = array("q", map(hash, split.rows))
-                self._keep(page, located, scales, hashes, outcomes, hints)
+                self._keep(page, located, scales, split.hashes, outcomes, hints)
         self._body = b""
         return page
 
@@ -260,13 +279,13 @@ class RowDecoder(Generic[R]):
         if split is None or not 0 < len(split.rows) <= self._kind.max_rows:
             return None
         cached = self._cached
-        hashes = array("q", map(hash, split.rows))
+        hashes = split.hashes
         row_count = len(split.rows)
         places: list[int | None] = [None] * row_count if cached is None else cached.find(hashes)
         new = [index for index, place in enumerate(places) if place is None]
         chunks = [new]
         if len(body) > _LONG:
-            if len(body) - sum(map(len, split.rows)) > _MOST_AROUND + 2 * row_count:
+            if split.size_around > _MOST_AROUND:
                 return None
             chunks = list(_chunks(split, new))
         elif 2 * len(new) > row_count:
@@ -376,7 +395,7 @@ def _chunks(split: SplitBody, indices: Sequence[int]) -> Iterator[list[int]]:
     size = 0
     for index in indices:
         chunk.append(index)
-        size += len(split.rows[index])
+        size += split.size_of(index)
         if size >= _CHUNK:
             yield chunk
             chunk = []
