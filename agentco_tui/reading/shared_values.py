@@ -7,8 +7,9 @@ nothing else has a reference to it yet when `SharedValues.share` changes it.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from decimal import Decimal
+from operator import attrgetter
 from typing import Final
 
 from msgspec.structs import force_setattr
@@ -20,7 +21,7 @@ _MOST_KEPT: Final = 50_000
 """How many values are kept; beyond it they are dropped and collected again."""
 _LONGEST: Final = 200
 """Characters or bytes of the longest value that is shared."""
-_SIZED: Final = frozenset((str, bytes))
+_SIZED: Final = (str, bytes)
 _TYPES: Final = frozenset((str, bytes, Decimal, Money, Moment, Ref, IdDoubt))
 """Types of values that are shared.
 
@@ -29,13 +30,18 @@ No enums and no flags, which exist once anyway: they would equal a text or a num
 _OF_MANY: Final = frozenset(
     (
         *("agent", "company", "priority", "status", "cost", "estimate", "trust", "decided_by"),
-        *("role", "model", "template", "actor", "severity", "id_doubt", "title_from", "extra"),
+        *("role", "model", "template", "actor", "id_doubt", "title_from", "extra"),
         *("limit", "warn_at", "period", "period_start", "resets"),
     )
 )
 """Fields whose values many records have in common. They are kept for the next reading."""
-_OF_ONE: Final = frozenset(("id", "content", "created", "at"))
-"""Fields that differ in each record."""
+_NOT_SHARED: Final = frozenset(
+    (
+        *("id", "content", "created", "at"),  # differ in each record
+        *("state", "scope", "severity", "needs_approval", "unlimited", "share_derived", "paused"),
+    )
+)
+"""Fields that need not be looked at."""
 _FIRST_MOMENT: Final = "created"
 _LATER_MOMENTS: Final = frozenset(("updated", "waiting_since", "last_seen"))
 """Moments that are mostly those of the creation as long as nothing has happened."""
@@ -55,15 +61,16 @@ class SharedValues:
         `of_reading` are values of the records of one reading, such as titles and sums. They are
         kept no longer than that: most are of a single record.
         """
-        first: object = getattr(record, _FIRST_MOMENT, None)
-        for name, is_of_many, is_later in _fields_of(type(record)):
-            value = getattr(record, name)
+        names, read_all = _fields_of(type(record))
+        for name, value in zip(names, read_all(record), strict=True):
             if value is None or type(value) not in _TYPES:
                 continue
             kept = value
-            if is_later:
+            if name in _LATER_MOMENTS:
+                first = getattr(record, _FIRST_MOMENT, None)
                 kept = first if value == first else value
-            elif type(value) not in _SIZED or len(value) <= _LONGEST:
+            elif not isinstance(value, _SIZED) or len(value) <= _LONGEST:
+                is_of_many = name in _OF_MANY
                 values = self._kept if is_of_many else of_reading
                 kept = values.setdefault(value, value)
             if kept is not value:
@@ -73,12 +80,9 @@ class SharedValues:
 
 
 @memoized(32)
-def _fields_of(kind: type[Record]) -> tuple[tuple[str, bool, bool], ...]:
-    """The fields of a kind of record that may be shared: its name, whether its values are those of
-    many records, and whether it is a moment after the first one.
-    """
-    return tuple(
-        (name, name in _OF_MANY, name in _LATER_MOMENTS)
-        for name in kind.__struct_fields__
-        if name not in _OF_ONE
-    )
+def _fields_of(
+    kind: type[Record],
+) -> tuple[tuple[str, ...], Callable[[Record], tuple[object, ...]]]:
+    """The names of the fields that may be shared, and what reads them all from a record."""
+    names = tuple(name for name in kind.__struct_fields__ if name not in _NOT_SHARED)
+    return names, attrgetter(*names)
