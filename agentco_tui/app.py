@@ -36,6 +36,7 @@ from agentco_tui.screens.recording_watch import RecordingWatch
 from agentco_tui.screens.take_back import take_back_all
 from agentco_tui.screens.theme_choice import ThemeChoice, unreadable_words
 from agentco_tui.screens.views import open_views_soon
+from agentco_tui.system.allocator import give_back_freed_memory
 from agentco_tui.system.garbage import GrowthFreezer, collect_as_usual
 from agentco_tui.system.state_folder import Remembered
 from agentco_tui.terminal.background_color import is_background_light
@@ -133,6 +134,7 @@ class DashboardApp(KeyApp):
 
     def on_mount(self) -> None:
         """Start polling once the first picture is on its way."""
+        give_back_freed_memory()
         # Textual would print tracebacks to the terminal; `TerminalGuard` reports errors.
         self.error_console = Console(file=io.StringIO())
         self.set_keymap(dict(self.workspace.settings.keys))

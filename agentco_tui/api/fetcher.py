@@ -213,10 +213,9 @@ class Fetcher:
             return cached
         if streamed is not None:
             return await self._streamed_page(kind, reply, streamed, signature)
-        decoder = RowDecoder(kind, same_request.cached_rows if same_request else None)
-        # Nothing else has a reference to the records only if none is taken from the last reading.
-        new_values = shared_values if same_request is None else None
-        return await self._decoded_page(reply, decoder, signature, new_values)
+        cached_rows = same_request.cached_rows if same_request else None
+        decoder = RowDecoder(kind, cached_rows, shared_values)
+        return await self._decoded_page(reply, decoder, signature)
 
     async def _prefetched(
         self, request: PageRequest, beginning: Beginning[Any] | None
@@ -226,22 +225,14 @@ class Fetcher:
         return await self.prefetch.take(request.path, request.params, beginning)
 
     async def _decoded_page(
-        self,
-        reply: Reply,
-        decoder: RowDecoder[R],
-        signature: PageSignature,
-        shared_values: SharedValues | None,
+        self, reply: Reply, decoder: RowDecoder[R], signature: PageSignature
     ) -> CachedPage[R]:
-        """A page whose body is in the reply; one of several shares its values with the others."""
+        """A page whose body is in the reply."""
 
         def decode(body: Json) -> CachedPage[R]:
             page = decoder.read_page(body)
             cached = _page_with_rest(page, body, reply, signature, len(reply.body))
             cached.cached_rows = decoder.rows
-            is_one_of_several = signature.rows_before > 0 or cached.rest.request is not None
-            if shared_values is not None and is_one_of_several:
-                for record in page.records:
-                    shared_values.share(record)
             return cached
 
         return await self._decode_reply(reply, decode, decoder.parse)
@@ -259,7 +250,7 @@ class Fetcher:
                 unread_reasons=tuple(streamed.unread)[:MOST_REASONS],
             )
             cached = _page_with_rest(page, envelope, reply, signature, streamed.size)
-            cached.known_rows = streamed.known
+            cached.known_rows = replace(streamed.known, records=page.records)
             return cached
 
         return await self._decode_reply(replace(reply, body=streamed.envelope), decode)

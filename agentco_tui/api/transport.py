@@ -306,7 +306,10 @@ class Transport:
                     if reader is not None and unread.tell() >= PIECE:
                         data = unread.getvalue()
                         unread = BytesIO()
-                        await beside(partial(reader.feed, data))
+                        # At first this is all that came before the body was known to be long.
+                        for start in range(0, len(data), 2 * PIECE):
+                            part = data[start : start + 2 * PIECE]
+                            await beside(partial(reader.feed, part))
             if reader is not None:
                 await beside(partial(reader.feed, unread.getvalue()))
                 await beside(reader.finish)

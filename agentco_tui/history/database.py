@@ -101,7 +101,7 @@ class HistoryDatabase:
         self._connection: sqlite3.Connection | None = None
         self._file: os.stat_result | None = None  # of the file that is open
         self._platform = 0  # its row
-        self._series = dict[tuple[str, str], int]()  # rows of series by feed and subject
+        self._series = dict[str, dict[str, int]]()  # rows of series by feed, then by subject
 
     def close(self) -> None:
         """Close the file, and let another process write."""
@@ -352,17 +352,20 @@ class HistoryDatabase:
             [(platform, task) for task in rows.looked_up],
         )
 
-    def _write_samples(self, connection: sqlite3.Connection, samples: Iterable[SampleRow]) -> None:
-        buckets = [
-            (self._series_of(connection, feed, subject), resolution, *values)
-            for feed, subject, *values in samples
-            for resolution in _RESOLUTIONS
-        ]
-        connection.executemany(_SAMPLE, buckets)
+    def _write_samples(self, connection: sqlite3.Connection, samples: Sequence[SampleRow]) -> None:
+        # In portions: the first poll of ten thousand agents brings tens of thousands of buckets.
+        for portion in _portions(samples):
+            buckets = [
+                (self._series_of(connection, feed, subject), resolution, *values)
+                for feed, subject, *values in portion
+                for resolution in _RESOLUTIONS
+            ]
+            connection.executemany(_SAMPLE, buckets)
 
     def _series_of(self, connection: sqlite3.Connection, feed: str, subject: str) -> int:
         """The row of a series, added if it is new."""
-        known = self._series.get((feed, subject))
+        known_of_feed = self._series.setdefault(feed, {})
+        known = known_of_feed.get(subject)
         if known is not None:
             return known
         key = (self._platform, feed, subject)
@@ -372,7 +375,7 @@ class HistoryDatabase:
         row = connection.execute(
             "SELECT id FROM series WHERE (platform, feed, subject) = (?, ?, ?)", key
         ).fetchone()
-        self._series[feed, subject] = int(row[0])
+        known_of_feed[subject] = int(row[0])
         return int(row[0])
 
     def _extend_seen(self, connection: sqlite3.Connection, spans: Iterable[SpanRow]) -> None:
@@ -603,10 +606,10 @@ def _ids(connection: sqlite3.Connection, query: str, platform: int) -> list[int]
     return [key for (key,) in connection.execute(query, (platform,))]
 
 
-def _portions(ids: Sequence[int]) -> Iterator[Sequence[int]]:
-    """As many as are worked on in one transaction."""
-    for start in range(0, len(ids), _SERIES_AT_ONCE):
-        yield ids[start : start + _SERIES_AT_ONCE]
+def _portions(items: Sequence[T]) -> Iterator[Sequence[T]]:
+    """As many as are worked on at once."""
+    for start in range(0, len(items), _SERIES_AT_ONCE):
+        yield items[start : start + _SERIES_AT_ONCE]
 
 
 def _is_damage(error: Exception) -> bool:

@@ -20,25 +20,25 @@ class AgentCounts:
         """By the id of the company; "" for those of which none is known."""
         self.by_state = Counter[AgentState | None]()
         """None is the state of agents of which the platform sends none."""
-        self._counted: dict[str, tuple[str, AgentState | None]] = {}
+        self._counted: dict[str, Agent] = {}
 
     def company_of(self, agent_id: str) -> str:
         """The id of an agent's company; "" if that is not known."""
         counted = self._counted.get(agent_id)
-        if counted is None:
-            return ""
-        company_id, _ = counted
-        return company_id
+        return "" if counted is None else _company_id(counted)
 
     def update(self, agent_id: str, agent: Agent | None) -> None:
         """Take in what the store has under this id now; None if it has nothing."""
         before = self._counted.pop(agent_id, None)
         if before is not None:
-            company_id, state = before
-            self.by_company[company_id] -= 1
-            self.by_state[state] -= 1
+            self.by_company[_company_id(before)] -= 1
+            self.by_state[before.state] -= 1
         if agent is not None:
-            company_id = (agent.company or Ref()).id or ""
-            self._counted[agent_id] = company_id, agent.state
-            self.by_company[company_id] += 1
+            self._counted[agent_id] = agent
+            self.by_company[_company_id(agent)] += 1
             self.by_state[agent.state] += 1
+
+
+def _company_id(agent: Agent) -> str:
+    """The id of an agent's company; "" if it names none."""
+    return (agent.company or Ref()).id or ""

@@ -269,16 +269,18 @@ class _Minimum:
 
     def __init__(self) -> None:
         self._heap: list[float] = []
-        self._removed: list[float] = []  # a heap, too: equal tops cancel each other
+        self._removed: list[float] | None = None
+        """A heap, too: equal tops cancel each other. None, as of most agents, until one is."""
 
     def add(self, number: float) -> None:
         heappush(self._heap, number)
 
     def remove(self, number: float) -> None:
-        heappush(self._removed, number)
-        if len(self._removed) > max(_MOST_STALE, len(self._heap) // 2):
-            self._heap = sorted((Counter(self._heap) - Counter(self._removed)).elements())
-            self._removed.clear()
+        removed = self._removed = self._removed or []
+        heappush(removed, number)
+        if len(removed) > max(_MOST_STALE, len(self._heap) // 2):
+            self._heap = sorted((Counter(self._heap) - Counter(removed)).elements())
+            self._removed = None
 
     def smallest(self) -> float | None:
         while self._removed and self._removed[0] == self._heap[0]:

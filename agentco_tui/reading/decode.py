@@ -16,7 +16,7 @@ Raises only `UnexpectedShape` (nothing in the body could be what was requested) 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
 from typing import Any, Final, Generic, NamedTuple, TypeVar
@@ -169,13 +169,28 @@ def page_of(located: LocatedRows, body: Json, outcomes: Iterable[R | UnreadRow])
 def decode_rows(kind: Kind[R], located: LocatedRows) -> Iterator[R | UnreadRow]:
     """The record of each row, or why there is none; rows beyond `kind.max_rows` are one outcome."""
     context = located.context
-    rows: Iterable[_SentRow | UnreadRow] = _read_rows(kind, located.found)
+    rows: Iterable[SentRow | UnreadRow] = read_rows(kind, located.found)
     if kind.find_share_scales is not None:
         rows = list(rows)
-        share_scales = kind.find_share_scales(
-            [each.row for each in rows if isinstance(each, _SentRow)]
-        )
+        share_scales = kind.find_share_scales(Counter(hints_of(kind, rows)))
         context = replace(context, share_scales=share_scales)
+    return build_records(kind, rows, context)
+
+
+def hints_of(kind: Kind[Any], rows: Iterable[SentRow | UnreadRow]) -> Iterator[Hashable]:
+    """Of each row what `kind.find_share_scales` needs to know."""
+    share_hints = kind.share_hints
+    for each in rows:
+        if share_hints is None or isinstance(each, UnreadRow):
+            yield ()
+        else:
+            yield share_hints(each.row)
+
+
+def build_records(
+    kind: Kind[R], rows: Iterable[SentRow | UnreadRow], context: DecodeContext
+) -> Iterator[R | UnreadRow]:
+    """The record of each row, or why there is none."""
     build = kind.build
     for each in rows:
         if isinstance(each, UnreadRow):
@@ -196,7 +211,7 @@ def decode_rows(kind: Kind[R], located: LocatedRows) -> Iterator[R | UnreadRow]:
             yield record
 
 
-class _SentRow(NamedTuple):
+class SentRow(NamedTuple):
     """One row with the values that the table of its kind found in it."""
 
     row: Row
@@ -206,7 +221,7 @@ class _SentRow(NamedTuple):
     """Its key, in a map of records."""
 
 
-def _read_rows(kind: Kind[Any], found: FoundList) -> Iterator[_SentRow | UnreadRow]:
+def read_rows(kind: Kind[Any], found: FoundList) -> Iterator[SentRow | UnreadRow]:
     """Each item of a list as read by the table of the kind, or why it cannot be read."""
     keys = found.keys
     needs_one_of = kind.table.needs_one_of
@@ -233,7 +248,7 @@ def _read_rows(kind: Kind[Any], found: FoundList) -> Iterator[_SentRow | UnreadR
         key: str | None = None
         if keys is not None:
             key = keys[index]
-        yield _SentRow(row, sent, key)
+        yield SentRow(row, sent, key)
 
 
 def read_one(kind: Kind[R], body: Json, wanted_id: str | None = None) -> R:

@@ -3,10 +3,14 @@
 A row is one object of the list, as the platform, the remote service, sends it. A poll mostly brings
 the rows of the poll before, and one or two others. The bytes of each row are hashed; for a row
 whose hash is known the record of the last reading is used, so that it is the very same object. What
-is kept for a row is its record and eight bytes; no body is kept.
+is kept for a row is its record and sixteen bytes; no body is kept.
 
 A record also depends on what is around the list (`DecodeContext`): names of other records, a unit
-of sums. If that differs from the last reading, every row is decoded again.
+of sums. If that differs from the last reading, every row is decoded again. So it is if the rows
+together now say something else of the shares in all of them (`Kind.share_hints`).
+
+The new rows of a long body are decoded in chunks: parsed at once, ten thousand budgets would need
+three times the memory of their records, and Python does not give all of that back.
 
 `Fetcher` uses a `RowDecoder` for each page. `locate_rows`, `decode_rows` and `page_of` are the
 three steps of `decode.read_page`; an *outcome* is the record of a row, or the reason why there is
@@ -17,7 +21,8 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 import msgspec
@@ -28,17 +33,31 @@ from agentco_tui.reading.decode import (
     Page,
     UnexpectedShape,
     UnreadRow,
-    decode_rows,
+    build_records,
+    hints_of,
     locate_rows,
     page_of,
+    read_rows,
     read_summary,
 )
 from agentco_tui.reading.json_access import Json
 from agentco_tui.reading.json_body import parse_json
 from agentco_tui.reading.schema import DecodeContext, Kind
+from agentco_tui.reading.shared_values import SharedValues
+from agentco_tui.system.background import turn_of_thread
 
 R = TypeVar("R", bound=Record)
 
+_LONG: Final = 256 * 1024
+"""Bytes of a body from which on its rows are decoded in chunks, which is done in a thread."""
+_CHUNK: Final = 64 * 1024
+"""Bytes of rows that are decoded together."""
+_MOST_AROUND: Final = 64 * 1024
+"""Bytes around the list of a body, which are parsed again with each chunk of its rows."""
+_DEEPEST: Final = 3
+"""Objects that the list of a long body may be nested in."""
+_BLANKS: Final = 64
+"""Bytes in which a list must begin."""
 _LIST_PATH: Final = re.compile(r"(?:[^.\[\]{}]+(?:\.[^.\[\]{}]+)*)?\[\]")
 """The path of a list in an object, such as "data.tasks[]", or of a bare list: "[]"."""
 
@@ -53,14 +72,20 @@ class CachedRows(msgspec.Struct, Generic[R], frozen=True):
     path: str
     """Where the list is, as in `FoundList`."""
     context: DecodeContext
+    share_scales: Any
+    """What all the rows together say, as in `DecodeContext`; None if the kind has no shares."""
     hashes: array[int]
     """Salted for each process by Python, so that no platform can make two rows look the same."""
     outcomes: Sequence[R | UnreadRow]
+    hints: Sequence[Hashable]
+    """Of each row what it says about the scale of shares, if the kind has any."""
+    values: SharedValues
+    """What the records have in common."""
 
-    def find(self, hashes: Iterable[int]) -> list[R | UnreadRow | None]:
-        """What was made of the rows with these hashes; None for a new row."""
-        outcome_by_hash = dict(zip(self.hashes, self.outcomes, strict=True))
-        return [outcome_by_hash.get(row_hash) for row_hash in hashes]
+    def find(self, hashes: Iterable[int]) -> list[int | None]:
+        """The indices of the rows with these hashes; None for a new row."""
+        index_by_hash = dict(zip(self.hashes, range(len(self.hashes)), strict=True))
+        return [index_by_hash.get(row_hash) for row_hash in hashes]
 
 
 class SplitBody(NamedTuple):
@@ -68,7 +93,27 @@ class SplitBody(NamedTuple):
 
     layers: tuple[tuple[str, dict[str, msgspec.Raw]], ...]
     """From the outside in: the key that leads further, and all fields of the object."""
-    rows: list[bytes]
+    rows: list[msgspec.Raw]
+    """Views of the body, not copies."""
+
+    @property
+    def hashes(self) -> array[int]:
+        """The hash of each row."""
+        return array("q", [hash(bytes(row)) for row in self.rows])
+
+    @property
+    def size_around(self) -> int:
+        """Bytes of all that is beside the list."""
+        return sum(
+            len(memoryview(value))
+            for key, fields in self.layers
+            for name, value in fields.items()
+            if name != key
+        )
+
+    def size_of(self, index: int) -> int:
+        """Bytes of a row."""
+        return len(memoryview(self.rows[index]))
 
     def with_rows(self, indices: Iterable[int]) -> bytes:
         """The body with only these of its rows."""
@@ -95,119 +140,274 @@ def split_body(body: bytes, path: str) -> SplitBody | None:
                 return None
             layers.append((name, fields))
             part = fields[name]
-        rows = [bytes(raw) for raw in _decode_items(part)]
+        rows = _decode_items(part)
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return None
     return SplitBody(tuple(layers), rows)
 
 
+def find_long_list(body: bytes) -> str | None:
+    """The path of the list that takes most of a body, as in `FoundList`; None if there is none."""
+    names: list[str] = []
+    part: bytes | msgspec.Raw = body
+    try:
+        for _ in range(_DEEPEST):
+            if bytes(memoryview(part)[:_BLANKS]).lstrip().startswith(b"["):
+                return f"{'.'.join(names)}[]"
+            for name, value in _decode_fields(part).items():
+                if 2 * len(memoryview(value)) > len(body):
+                    names.append(name)
+                    part = value
+                    break
+            else:
+                return None
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return None
+    return None
+
+
+class _SomeRows(NamedTuple):
+    """Rows of a body that were parsed together, with what is around them."""
+
+    indices: Sequence[int]
+    """Of each parsed row its index in the body."""
+    located: LocatedRows
+
+
 class _Known(NamedTuple, Generic[R]):
     """The rows of a body before any of them is decoded, with the outcomes that are reused."""
 
-    located: LocatedRows
-    """The rows that were parsed."""
-    indices: Sequence[int]
-    """Of each parsed row its index in the body."""
+    split: SplitBody
+    path: str
+    first: _SomeRows
+    """The first and the last row, and the first chunk of the new ones."""
+    rest: Sequence[Sequence[int]]
+    """The indices of the other new rows, in chunks."""
     hashes: array[int]
     outcomes: list[R | UnreadRow | None]
     """Of all rows of the body; None for new ones, all of which were parsed."""
+    hints: list[Hashable]
+    """Of all rows of the body, as in `CachedRows`."""
 
 
 class RowDecoder(Generic[R]):
     """Reads one page: `parse` the body, then `read_page`, and keep `rows` for the next time."""
 
-    def __init__(self, kind: Kind[R], cached: CachedRows[R] | None) -> None:
-        """`cached` is `rows` of the decoder that read this page last."""
+    def __init__(
+        self,
+        kind: Kind[R],
+        cached: CachedRows[R] | None,
+        shared_values: SharedValues | None = None,
+    ) -> None:
+        """`cached` is `rows` of the decoder that read this page last.
+
+        `shared_values` are those of the other pages of the list, if it has any.
+        """
         self.rows: CachedRows[R] | None = None
         """The rows of this page, once it was read; None if they cannot be reused."""
         self._kind = kind
         self._cached: CachedRows[R] | None = None
         if cached is not None and cached.kind is kind:
             self._cached = cached
+        self._values = shared_values or SharedValues()
+        if self._cached is not None:
+            self._values = self._cached.values
+        self._of_reading: dict[Hashable, Hashable] = {}
         self._body = b""
         self._known: _Known[R] | None = None
 
     def parse(self, body: bytes) -> Json:
-        """The JSON in a body, without most of the rows that were there last time; raises BodyError.
+        """The JSON in a body, without most of the rows that are read later or are known.
 
-        Its first and its last row are always kept, because pagination examines them.
+        Its first and its last row are always kept, because pagination examines them. Raises
+        BodyError.
         """
         self._body = body
+        path: str | None = None
         if self._cached is not None:
-            parsed = self._parse_new_rows(body, self._cached)
+            path = self._cached.path
+        elif len(body) > _LONG and self._rows_are_cacheable():
+            path = find_long_list(body)
+        if path is not None:
+            parsed = self._parse_some_rows(body, path)
             if parsed is not None:
                 return parsed
         return parse_json(body)
 
     def read_page(self, body: Json) -> Page[R]:
-        """The page in what `parse` returned; raises as `decode.read_page` does."""
+        """The page in what `parse` returned; raises as `decode.read_page` does, and BodyError."""
         if self._known is not None:
-            return self._read_new_rows(self._known, body)
+            page = self._read_new_rows(self._known, body)
+            self._known = None
+            if page is not None:
+                return page
+            body = parse_json(self._body)
+        return self._read_whole(body)
+
+    def _read_whole(self, body: Json) -> Page[R]:
+        """The page in a body that was parsed with all its rows."""
         located = locate_rows(self._kind, body)
         if located is None:
             return read_summary(self._kind, body)
-        outcomes = list(decode_rows(self._kind, located))
+        rows = list(read_rows(self._kind, located.found))
+        hints = list(hints_of(self._kind, rows))
+        scales = self._share_scales(hints)
+        outcomes = list(self._build(rows, located.context, scales))
         page = page_of(located, body, outcomes)
-        if self._rows_are_independent():
-            split = split_body(self._body, located.found.path)
+        if self._rows_are_cacheable():
+            path = located.found.path
+            split = split_body(self._body, path)
             if split is not None and len(split.rows) == len(outcomes):
-                self._keep(located, array("q", map(hash, split.rows)), outcomes, page)
+                self._keep(page, located, scales, split.hashes, outcomes, hints)
         self._body = b""
         return page
 
-    def _rows_are_independent(self) -> bool:
-        """Whether a record of the kind never depends on the other rows of its list."""
-        return self._kind.find_share_scales is None and self._kind.instead is None
+    def _rows_are_cacheable(self) -> bool:
+        """Whether all that a record takes from other rows is the scale of its shares."""
+        return self._kind.instead is None
 
-    def _parse_new_rows(self, body: bytes, cached: CachedRows[R]) -> Json | None:
-        """The parsed body with its new rows only; None if all of it must be read."""
-        split = split_body(body, cached.path)
+    def _share_scales(self, hints: Iterable[Hashable]) -> Any:
+        """What the rows with these hints say of the shares of them all."""
+        if self._kind.find_share_scales is None:
+            return None
+        return self._kind.find_share_scales(Counter(hints))
+
+    def _build(
+        self, rows: Iterable[Any], context: DecodeContext, scales: Any
+    ) -> Iterator[R | UnreadRow]:
+        """The outcomes of rows, which share their values."""
+        if scales is not None:
+            context = msgspec.structs.replace(context, share_scales=scales)
+        for outcome in build_records(self._kind, rows, context):
+            if not isinstance(outcome, UnreadRow):
+                self._values.share(outcome, self._of_reading)
+            yield outcome
+
+    def _parse_some_rows(self, body: bytes, path: str) -> Json | None:
+        """The parsed body with some of its rows; None if all of it must be read at once."""
+        split = split_body(body, path)
         if split is None or not 0 < len(split.rows) <= self._kind.max_rows:
             return None
-        hashes = array("q", map(hash, split.rows))
-        outcomes = cached.find(hashes)
-        new = [index for index, outcome in enumerate(outcomes) if outcome is None]
-        if 2 * len(new) > len(split.rows):
+        cached = self._cached
+        hashes = split.hashes
+        row_count = len(split.rows)
+        places: list[int | None] = [None] * row_count if cached is None else cached.find(hashes)
+        new = [index for index, place in enumerate(places) if place is None]
+        chunks = [new]
+        if len(body) > _LONG:
+            if split.size_around > _MOST_AROUND:
+                return None
+            chunks = list(_chunks(split, new))
+        elif 2 * len(new) > row_count:
             return None
-        indices = sorted({0, len(split.rows) - 1, *new})
+        parsed, located = self._locate(split, path, sorted({0, row_count - 1, *chunks[0]}))
+        if located is None or (cached is not None and located.located.context != cached.context):
+            return None
+        outcomes: list[R | UnreadRow | None] = [None] * row_count
+        hints: list[Hashable] = [()] * row_count
+        if cached is not None:
+            outcomes = [None if place is None else cached.outcomes[place] for place in places]
+            if cached.hints:
+                hints = [() if place is None else cached.hints[place] for place in places]
+        self._known = _Known(split, path, located, chunks[1:], hashes, outcomes, hints)
+        return parsed
+
+    def _locate(
+        self, split: SplitBody, path: str, indices: Sequence[int]
+    ) -> tuple[Json, _SomeRows | None]:
+        """Some rows of a body, parsed; None with them if they are not found where they should be.
+
+        Raises BodyError.
+        """
         parsed = parse_json(split.with_rows(indices))
         try:
             located = locate_rows(self._kind, parsed)
         except UnexpectedShape:
-            return None
-        if located is None or located.found.path != cached.path:
-            return None
-        if located.context != cached.context or len(located.found.items) != len(indices):
-            return None
-        self._known = _Known(located, indices, hashes, outcomes)
-        return parsed
+            return parsed, None
+        if located is None or located.found.path != path:
+            return parsed, None
+        if len(located.found.items) != len(indices):
+            return parsed, None
+        return parsed, _SomeRows(indices, located)
 
-    def _read_new_rows(self, known: _Known[R], body: Json) -> Page[R]:
-        items = known.located.found.items
-        new_indices: list[int] = []
-        new_items: list[Json] = []
-        for index, item in zip(known.indices, items, strict=True):
-            if known.outcomes[index] is None:
-                new_indices.append(index)
-                new_items.append(item)
-        found = known.located.found._replace(items=new_items)
-        new_rows = known.located._replace(found=found)
+    def _read_new_rows(self, known: _Known[R], body: Json) -> Page[R] | None:
+        """The page with the new rows decoded; None if all rows must be read at once.
+
+        The scale of shares is taken from the last reading or from the first chunk, and compared
+        with that of all rows in the end.
+        """
+        first = known.first.located
+        scales: Any = None if self._cached is None else self._cached.share_scales
         outcomes: list[Any] = known.outcomes
-        for index, outcome in zip(new_indices, decode_rows(self._kind, new_rows), strict=True):
-            outcomes[index] = outcome
-        page = page_of(known.located, body, outcomes)
-        self._keep(known.located, known.hashes, outcomes, page)
+        for some in self._parsed_chunks(known):
+            if some is None or some.located.context != first.context:
+                return None
+            indices: list[int] = []
+            items: list[Json] = []
+            for index, item in zip(some.indices, some.located.found.items, strict=True):
+                if outcomes[index] is None:
+                    indices.append(index)
+                    items.append(item)
+            rows = list(read_rows(self._kind, some.located.found._replace(items=items)))
+            for index, hints in zip(indices, hints_of(self._kind, rows), strict=True):
+                known.hints[index] = hints
+            if scales is None:
+                scales = self._share_scales(known.hints)
+            built = self._build(rows, first.context, scales)
+            for index, outcome in zip(indices, built, strict=True):
+                outcomes[index] = outcome
+        if self._share_scales(known.hints) != scales:
+            return None
+        page = page_of(first, body, outcomes)
+        self._keep(page, first, scales, known.hashes, outcomes, known.hints)
+        self._body = b""
         return page
 
-    def _keep(
+    def _parsed_chunks(self, known: _Known[R]) -> Iterator[_SomeRows | None]:
+        """The rows that are parsed, one chunk after the other; None for one that is not found.
+
+        Raises BodyError.
+        """
+        yield known.first
+        for indices in known.rest:
+            turn_of_thread()
+            _, some = self._locate(known.split, known.path, indices)
+            yield some
+
+    def _keep(  # noqa: PLR0917 - the fields of `CachedRows`
         self,
+        page: Page[R],
         located: LocatedRows,
+        share_scales: Any,
         hashes: array[int],
         outcomes: Sequence[R | UnreadRow],
-        page: Page[R],
+        hints: Sequence[Hashable],
     ) -> None:
         """Keep what was made of each row; the page's own tuple, if it has a record for each."""
         has_all = len(page.records) == len(outcomes)
-        kept = page.records if has_all else tuple(outcomes)
-        path = located.found.path
-        self.rows = CachedRows(self._kind, path, located.context, hashes, kept)
+        same = dict(zip(hints, hints, strict=True))
+        has_shares = self._kind.find_share_scales is not None
+        self.rows = CachedRows(
+            kind=self._kind,
+            path=located.found.path,
+            context=located.context,
+            share_scales=share_scales,
+            hashes=hashes,
+            outcomes=page.records if has_all else tuple(outcomes),
+            hints=tuple(map(same.__getitem__, hints)) if has_shares else (),
+            values=self._values,
+        )
+
+
+def _chunks(split: SplitBody, indices: Sequence[int]) -> Iterator[list[int]]:
+    """The indices of rows in lists of so many rows as are decoded together; at least one list."""
+    chunk: list[int] = []
+    size = 0
+    for index in indices:
+        chunk.append(index)
+        size += split.size_of(index)
+        if size >= _CHUNK:
+            yield chunk
+            chunk = []
+            size = 0
+    yield chunk

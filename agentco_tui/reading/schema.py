@@ -69,7 +69,7 @@ The names of sums (`in_units`) may end in a unit, declared or not: `cost` stands
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from copy import copy
 from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
@@ -260,7 +260,7 @@ class Kind(Generic[R]):
       `unreadable_reason`: the reason that is shown for an object that fills none
     - `max_rows`: the largest number of records in a listing
     - `find_share_scales`: finds out, before the first record is built, whether the rows send shares
-      as 0.8 or as 80
+      as 0.8 or as 80; `share_hints` is what it needs to know of each row
     - `instead`: reads a summary in place of a list; raises UnreadableRecord if it is none
     """
 
@@ -276,7 +276,8 @@ class Kind(Generic[R]):
         needs_one_of: str = "",
         unreadable_reason: str,
         max_rows: int,
-        find_share_scales: Callable[[Sequence[Row]], Any] | None = None,
+        share_hints: Callable[[Row], Hashable] | None = None,
+        find_share_scales: Callable[[Mapping[Any, int]], Any] | None = None,
         instead: Callable[[Json], R | None] | None = None,
     ) -> None:
         self.name = name
@@ -287,6 +288,7 @@ class Kind(Generic[R]):
         self.build = build
         self.unreadable_reason = clean_line(unreadable_reason)
         self.max_rows = max_rows
+        self.share_hints = share_hints
         self.find_share_scales = find_share_scales
         self.instead = instead
         self.unit: Unit = NO_UNIT
@@ -321,6 +323,7 @@ class Kind(Generic[R]):
     def read(self, obj: Mapping[str, Json], context: DecodeContext) -> R:
         """The record in one object that is not in a list; raises UnreadableRecord if it is none."""
         row = self.table.read(obj)
-        if self.find_share_scales is not None:
-            context = msgspec.structs.replace(context, share_scales=self.find_share_scales([row]))
+        if self.find_share_scales is not None and self.share_hints is not None:
+            share_scales = self.find_share_scales({self.share_hints(row): 1})
+            context = msgspec.structs.replace(context, share_scales=share_scales)
         return self.build(row, context)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import Future
 from hashlib import blake2b
 from operator import ne
@@ -27,7 +27,7 @@ import msgspec
 
 from agentco_tui.model import Record
 from agentco_tui.reading.identity import same_row
-from agentco_tui.reading.shared_values import SharedValues, fields_among
+from agentco_tui.reading.shared_values import SharedValues
 from agentco_tui.system.background import SLICE, turn_of_thread
 from agentco_tui.text import SafeText
 
@@ -78,7 +78,8 @@ class KnownRows(msgspec.Struct, Generic[R]):
     marks: array[int]
     """The hash of each row, in the order of `records`."""
     records: Sequence[R]
-    shared_values: SharedValues
+    values: SharedValues = msgspec.field(default_factory=SharedValues)
+    """What the records have in common."""
 
 
 class ListReader(Generic[R]):
@@ -130,11 +131,13 @@ class ListReader(Generic[R]):
         self._last: list[bytes] = []
         self._head_page: Page[R] | None = None
         self._marks = array("q")
-        self._known = known or KnownRows(array("q"), (), SharedValues())
+        self._known = known or KnownRows(array("q"), ())
         self._at = 0
         """The position in the known rows of the next row, if the order is unchanged."""
         self._places: dict[int, int] = {}
         """Positions of the known rows by their hashes; filled once the order has changed."""
+        self._of_reading: dict[Hashable, Hashable] = {}
+        """Values of the records that were decoded, for `SharedValues.share`."""
         self._memory = 0
         self._until = 0.0
         """When the thread next gives way to others, by `perf_counter`."""
@@ -186,6 +189,7 @@ class ListReader(Generic[R]):
             raise UnstreamableError
         self.envelope = head + b",".join((self._first[0], self._last[-1])) + tail
         self.digest = self._hash.digest()
+        self._of_reading = {}
         if len({record.id for record in self.records}) < len(self.records):
             # The last copy of a repeated row is kept, and all different rows.
             places = {same_row(record): place for place, record in enumerate(self.records)}
@@ -195,7 +199,7 @@ class ListReader(Generic[R]):
     @property
     def known(self) -> KnownRows[R]:
         """The rows that were read, for the next reading of the list."""
-        return KnownRows(self._marks, self.records, self._known.shared_values)
+        return KnownRows(self._marks, self.records, self._known.values)
 
     def _take_before(self, limit: int) -> int:
         """Decode the rows that end before `limit`, in chunks; return where the next row begins."""
@@ -278,12 +282,9 @@ class ListReader(Generic[R]):
                 records.append(next(iter(page.records), None))
                 self.unread.update(page.unread_reasons)
         for record in filter(None, records):
-            self._known.shared_values.share(record)
-            self._memory += _RECORD
-            for name in fields_among(type(record), _TEXTS):
-                text = getattr(record, name)
-                if text:
-                    self._memory += getsizeof(text)
+            self._known.values.share(record, self._of_reading)
+            texts = (getattr(record, name, None) for name in _TEXTS)
+            self._memory += _RECORD + sum(getsizeof(text) for text in texts if text)
         if sum(reader._memory for reader in self._under_way) > MOST_MEMORY:
             raise TooMuchMemoryError
         return iter(records)

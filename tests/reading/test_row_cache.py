@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Callable
 from copy import copy
+from decimal import Decimal
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -15,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import agentco_tui
-from agentco_tui.model import Task
+from agentco_tui.model import Budget, Task
 from agentco_tui.reading.decode import Page, read_page
 from agentco_tui.reading.json_body import parse_json
 from agentco_tui.reading.row_cache import CachedRows, RowDecoder, split_body
@@ -148,12 +149,70 @@ def test_no_more_is_kept_than_the_records_and_a_hash_of_each() -> None:
     assert rows.hashes.itemsize * len(rows.hashes) == 8 * len(page.records)
 
 
-def test_rows_that_are_judged_together_are_never_kept() -> None:
+def budget(number: int, percent: Any = None, **more: Any) -> dict[str, Any]:
+    """A budget whose share is a fraction or a percentage, as the other rows of its answer are."""
+    return {"agent_id": f"a{number}", "utilization_pct": percent, **more}
+
+
+def read_budgets(
+    body: Any, cached: CachedRows[Budget] | None = None
+) -> tuple[Page[Budget], CachedRows[Budget] | None]:
+    decoder = RowDecoder(AGENT_BUDGETS, cached)
+    page = decoder.read_page(decoder.parse(json.dumps(body).encode()))
+    return page, decoder.rows
+
+
+def test_rows_that_are_judged_together_are_read_again_when_one_of_them_settles_it() -> None:
     # Whether 0.8 is a share or a percentage may be settled by another row.
+    rows = [budget(number, 1) for number in range(9)]
+    open_page, cached = read_budgets([*rows, budget(9, 0.8)])
+    ratios = [*rows[:8], budget(8, 0.5), budget(9, 0.8)]
+    settled, _ = read_budgets(ratios, cached)
+    assert settled == read_budgets(ratios)[0]
+    assert settled.records[9].share == Decimal("0.8")
+    assert open_page.records[9].share is None
+
+
+def test_budgets_that_are_judged_as_before_are_the_same_objects() -> None:
+    rows = [budget(number, 50, limit=10, spent=5) for number in range(9)]
+    first, cached = read_budgets(rows)
+    again, _ = read_budgets([*rows, budget(9, 60)], cached)
+    assert all(one is other for one, other in zip(first.records, again.records, strict=False))
+
+
+LONG_LISTS: dict[str, Callable[[list[Any]], Any]] = {
+    "bare": lambda rows: rows,
+    "wrapped": lambda rows: {"generated": "now", "agents": rows, "total": len(rows)},
+    "nested": lambda rows: {"ok": True, "data": {"budgets": rows}},
+}
+
+
+@pytest.mark.parametrize("envelope", LONG_LISTS)
+@pytest.mark.parametrize("settled_at", [None, 0, 4_999])
+def test_a_long_list_that_is_decoded_in_chunks_is_what_a_whole_reading_gives(
+    envelope: str, settled_at: int | None
+) -> None:
+    rows = [budget(number, 0.5, limit=10, note="x" * 40) for number in range(2)]
+    rows += [budget(number, 50, limit=10, note="x" * 40) for number in range(2, 5_000)]
+    if settled_at is not None:
+        rows[settled_at]["utilization_percent"] = "80 %"
+    body = LONG_LISTS[envelope](rows)
+    page, cached = read_budgets(body)
+    assert cached is not None
+    assert page == read_page(AGENT_BUDGETS, parse_json(json.dumps(body).encode()))
+    changed = LONG_LISTS[envelope]([budget(n, 20) | {"spent": n} for n in range(5_000)])
+    again, _ = read_budgets(changed, cached)
+    assert again == read_page(AGENT_BUDGETS, parse_json(json.dumps(changed).encode()))
+
+
+def test_a_long_list_is_parsed_in_parts() -> None:
+    """Parsed at once, it would take many times the memory of its records."""
+    rows = [budget(number, 50, limit=10) for number in range(10_000)]
     decoder = RowDecoder(AGENT_BUDGETS, None)
-    body = [{"agent_id": "a1", "limit": 5, "spent": 2}]
-    assert decoder.read_page(decoder.parse(json.dumps(body).encode())).records
-    assert decoder.rows is None
+    parsed = decoder.parse(json.dumps(rows).encode())
+    assert isinstance(parsed, list)
+    assert len(parsed) < 2_000
+    assert len(decoder.read_page(parsed).records) == 10_000
 
 
 def test_rows_of_another_mapping_are_not_used() -> None:
@@ -168,7 +227,7 @@ def test_a_key_with_a_dot_is_no_path() -> None:
     assert split_body(body, "a.b[]") is None
     nested = split_body(b'{"a":{"b":[2,3]},"c":1}', "a.b[]")
     assert nested is not None
-    assert nested.rows == [b"2", b"3"]
+    assert [bytes(row) for row in nested.rows] == [b"2", b"3"]
     assert json.loads(nested.with_rows([1])) == {"a": {"b": [3]}, "c": 1}
 
 

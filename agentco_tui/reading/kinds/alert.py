@@ -33,6 +33,7 @@ from agentco_tui.reading.kinds.figures import (
     Figures,
     find_share_scales,
     read_figures,
+    share_hints,
     unused_fields,
 )
 from agentco_tui.reading.name_index import Field
@@ -412,6 +413,7 @@ ALERTS: Final[Kind[Alert]] = Kind(
     build=_build,
     unreadable_reason="an alert of which no field is known",
     max_rows=25_000,
+    share_hints=share_hints,
     find_share_scales=find_share_scales,
     instead=read_counts,
 )

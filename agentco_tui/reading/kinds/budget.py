@@ -34,6 +34,7 @@ from agentco_tui.reading.kinds.figures import (
     UNLIMITED,
     find_share_scales,
     read_figures,
+    share_hints,
     unused_fields,
 )
 from agentco_tui.reading.name_index import Field
@@ -163,6 +164,7 @@ def _kind(
         needs_one_of=f"id name scope_id scope_name owner owner_id owner_name budget_name {owner}",
         unreadable_reason=NAMELESS,
         max_rows=max_rows,
+        share_hints=share_hints,
         find_share_scales=find_share_scales,
     )
 
@@ -189,5 +191,6 @@ WHOLE: Final[Kind[Budget]] = Kind(
     build=partial(_build, scope=BudgetScope.ALL),
     unreadable_reason="no budget",
     max_rows=1,
+    share_hints=share_hints,
     find_share_scales=find_share_scales,
 )

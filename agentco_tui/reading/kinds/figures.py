@@ -17,7 +17,8 @@ scale stays open is not used, and no share is ever clamped.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping
 from decimal import Context, Decimal
 from enum import Enum
 from functools import partial
@@ -338,26 +339,50 @@ class Figures(msgspec.Struct, frozen=True):
     """The slots that something was read from."""
 
 
-def find_share_scales(rows: Sequence[Row]) -> dict[str, Scale]:
+class ShareHint(NamedTuple):
+    """What one value of a row says about the scale of shares."""
+
+    name: str
+    """Of the field; "" for a warning point below 1."""
+    scale: Scale = Scale.RATIO
+    is_below_one: bool = False
+    """Whether it is a share below 1 whose name may mean per cent as well as a ratio."""
+
+
+def share_hints(row: Row) -> tuple[ShareHint, ...]:
+    """What a row says about the scale of the shares in its answer."""
+    hints: list[ShareHint] = []
+    for slot, value in row.values.items():
+        if slot == "warn":
+            if 0 < value.value < 1 and value.scale is not Scale.PERCENT:
+                hints.append(ShareHint(""))
+        elif type(value) is Part:
+            is_below_one = value.scale is Scale.PCT and 0 < value.value < 1
+            hints.append(ShareHint(row.source(slot).name, value.scale, is_below_one))
+    return tuple(hints)
+
+
+def find_share_scales(rows_by_hints: Mapping[tuple[ShareHint, ...], int]) -> dict[str, Scale]:
     """The scale of the shares in an answer, by the name of their field.
 
-    The entry "" exists if a warning point below 1 proves that warning points are ratios.
+    `rows_by_hints` has how many rows gave each `share_hints`. The entry "" exists if a warning
+    point below 1 proves that warning points are ratios.
     """
+    scales_by_name: dict[str, set[Scale]] = {}
+    below_one_by_name = Counter[str]()
     points_below_one = False
-    parts_by_name: dict[str, list[Part]] = {}
-    for row in rows:
-        for slot, value in row.values.items():
-            if slot == "warn":
-                points_below_one |= 0 < value.value < 1 and value.scale is not Scale.PERCENT
-            elif type(value) is Part:
-                parts_by_name.setdefault(row.source(slot).name, []).append(value)
+    for hints, row_count in rows_by_hints.items():
+        for hint in hints:
+            if not hint.name:
+                points_below_one = True
+                continue
+            scales_by_name.setdefault(hint.name, set()).add(hint.scale)
+            below_one_by_name[hint.name] += row_count * hint.is_below_one
     proven: dict[str, Scale] = {}
     if points_below_one:
         proven[""] = Scale.RATIO
-    for name, parts in parts_by_name.items():
-        scales = {part.scale for part in parts}
-        parts_below_one = [p for p in parts if p.scale is Scale.PCT and 0 < p.value < 1]
-        below_one = len(parts_below_one) > 1
+    for name, scales in scales_by_name.items():
+        below_one = below_one_by_name[name] > 1
         if Scale.PERCENT in scales:
             proven[name] = Scale.PERCENT
         elif below_one or (scales != {Scale.RATIO} and points_below_one):
