@@ -7,39 +7,30 @@ nothing else has a reference to it yet when `SharedValues.share` changes it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from decimal import Decimal
+from collections.abc import Callable, Hashable, Sequence
 from operator import attrgetter
-from types import NoneType
-from typing import Any, Final, NamedTuple, get_args
+from typing import Any, Final, NamedTuple
 
-from msgspec.structs import fields, force_setattr
+from msgspec.structs import force_setattr
 
-from agentco_tui.model import IdDoubt, Moment, Money, Record, Ref
+from agentco_tui.model import Money, Record
 from agentco_tui.text.memoized import memoized
 
 _MOST_KEPT: Final = 50_000
 """How many values are kept; beyond it they are dropped and collected again."""
 _LONGEST: Final = 200
-"""Characters or bytes of the longest value that is shared."""
-_SIZED: Final = (str, bytes)
-_TYPES: Final = frozenset((str, bytes, Decimal, Money, Moment, Ref, IdDoubt))
-"""Types of values that are shared.
-
-No enums and no flags, which exist once anyway: they would equal a text or a number.
-"""
-_OF_MANY: Final = frozenset(
-    (
-        *("agent", "company", "priority", "status", "cost", "estimate", "trust", "decided_by"),
-        *("role", "model", "template", "actor", "id_doubt", "title_from", "extra"),
-        *("limit", "warn_at", "period", "period_start", "resets"),
-    )
+"""Characters or bytes of the longest text that is shared."""
+_WORDS: Final = (
+    *("agent", "company", "actor", "priority", "status", "decided_by", "title_from", "id_doubt"),
+    *("role", "model", "template", "period", "period_start", "resets"),
 )
-"""Fields whose values many records have in common. They are kept for the next reading."""
-_OF_ONE: Final = frozenset(("id", "content", "created", "at"))
-"""Fields whose values differ in each record."""
+"""Fields whose values many records have in common."""
+_SUMS: Final = ("cost", "estimate", "trust", "limit", "warn_at", "budget_remaining")
+"""The same, of sums and numbers: equal ones may be written differently."""
+_TEXTS: Final = ("title", "description", "text", "name", "mission", "extra")
+"""Fields that are long in some records, and those of a single record in most."""
 _FIRST_MOMENT: Final = "created"
-_LATER_MOMENTS: Final = frozenset(("updated", "waiting_since", "last_seen"))
+_LATER_MOMENTS: Final = ("updated", "waiting_since", "last_seen")
 """Moments that are mostly those of the creation as long as nothing has happened."""
 
 
@@ -54,57 +45,66 @@ class SharedValues:
     def share(self, record: Record, of_reading: dict[Hashable, Any]) -> None:
         """Replace values of a new record by equal ones of the records before it.
 
-        `of_reading` are values of the records of one reading, such as titles and sums. They are
-        kept no longer than that: most are of a single record.
+        `of_reading` are the texts of the records of one reading. They are kept no longer than that:
+        most are of a single record.
         """
-        plan = _plan_of(type(record))
-        for name, is_of_many, value in zip(
-            plan.names, plan.are_of_many, plan.read_all(record), strict=True
-        ):
-            if value is None or (isinstance(value, _SIZED) and len(value) > _LONGEST):
-                continue
-            values = self._kept if is_of_many else of_reading
-            kept = values.setdefault(value, value)
+        shared = _shared_fields(type(record))
+        known = self._kept.setdefault
+        for name, value in zip(shared.words, shared.read_words(record), strict=True):
+            kept = value if value is None else known(value, value)
+            if kept is not value:
+                force_setattr(record, name, kept)
+        for name, value in zip(shared.sums, shared.read_sums(record), strict=True):
+            kept = value if value is None else known(value, value)
             if kept is not value and _is_written_alike(kept, value):
                 force_setattr(record, name, kept)
-        for name in plan.later_moments:
-            value = getattr(record, name)
-            first = getattr(record, _FIRST_MOMENT)
-            if value is not None and value == first:
-                force_setattr(record, name, first)
+        for name, value in zip(shared.texts, shared.read_texts(record), strict=True):
+            if value and len(value) <= _LONGEST:
+                kept = of_reading.setdefault(value, value)
+                if kept is not value:
+                    force_setattr(record, name, kept)
+        for name in shared.later_moments:
+            if getattr(record, name) == getattr(record, _FIRST_MOMENT):
+                force_setattr(record, name, getattr(record, _FIRST_MOMENT))
         if len(self._kept) > _MOST_KEPT:
             self._kept.clear()
 
 
 def _is_written_alike(one: Any, other: Any) -> bool:
-    """Whether two equal values have the same text: 1.5 and 1.50 are equal."""
+    """Whether two equal sums have the same text: 1.5 and 1.50 are equal."""
     if isinstance(one, Money):
         return str(one.amount) == str(other.amount)
-    return not isinstance(one, Decimal) or str(one) == str(other)
+    return str(one) == str(other)
 
 
-class _Plan(NamedTuple):
-    """Which fields of a type of record are shared."""
+class _SharedFields(NamedTuple):
+    """The fields of a type of record that may be shared, and what reads them all at once."""
 
-    names: tuple[str, ...]
-    are_of_many: tuple[bool, ...]
-    """For each of the names, whether many records have its values in common."""
-    read_all: Callable[[Record], tuple[Any, ...]]
-    """Returns the values of all these fields."""
+    words: tuple[str, ...]
+    read_words: Callable[[Record], tuple[Any, ...]]
+    sums: tuple[str, ...]
+    read_sums: Callable[[Record], tuple[Any, ...]]
+    texts: tuple[str, ...]
+    read_texts: Callable[[Record], tuple[Any, ...]]
     later_moments: tuple[str, ...]
 
 
 @memoized(32)
-def _plan_of(kind: type[Record]) -> _Plan:
-    names: list[str] = []
-    for field in fields(kind):
-        members = get_args(field.type) or (field.type,)
-        types = {getattr(member, "__supertype__", member) for member in members} - {NoneType}
-        if types <= _TYPES and field.name not in _OF_ONE | _LATER_MOMENTS:
-            names.append(field.name)
-    return _Plan(
-        names=tuple(names),
-        are_of_many=tuple(name in _OF_MANY for name in names),
-        read_all=attrgetter(*names),
-        later_moments=tuple(name for name in kind.__struct_fields__ if name in _LATER_MOMENTS),
+def _shared_fields(kind: type[Record]) -> _SharedFields:
+    def among(names: Sequence[str]) -> tuple[str, ...]:
+        return tuple(name for name in names if name in kind.__struct_fields__)
+
+    words = among(_WORDS)
+    sums = among(_SUMS)
+    texts = among(_TEXTS)
+    later_moments = among(_LATER_MOMENTS)
+    return _SharedFields(
+        words, _reader(words), sums, _reader(sums), texts, _reader(texts), later_moments
     )
+
+
+def _reader(names: tuple[str, ...]) -> Callable[[Record], tuple[Any, ...]]:
+    """Returns what reads these attributes as a tuple, also of one name or none."""
+    if len(names) > 1:
+        return attrgetter(*names)
+    return lambda record: tuple(getattr(record, name) for name in names)
