@@ -25,6 +25,7 @@ from agentco_tui.cli.arguments import UsageError
 from agentco_tui.commands.command_log import log_to_file
 from agentco_tui.config import Arguments, Settings, SettingsError, Switch
 from agentco_tui.config.resolve import load, of_profile, reread
+from agentco_tui.system.background import renew_background_thread
 from agentco_tui.system.state_folder import (
     REMEMBERED_FILE,
     Remembered,
@@ -200,6 +201,7 @@ def _free_memory() -> None:
 
     forget_memoized()
     forget_what_textual_remembers()
+    renew_background_thread()
     # The dashboard froze its objects after the start, and frozen objects are never collected.
     gc.unfreeze()
     gc.collect()

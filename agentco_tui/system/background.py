@@ -66,7 +66,21 @@ async def while_wanted(work: Callable[[int], T]) -> T:
         os.close(write_end)
 
 
-_thread: Final = ThreadPoolExecutor(1, thread_name_prefix="reading")
+def _new_executor() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(1, thread_name_prefix="reading")
+
+
+_executor: Final = [_new_executor()]
+"""One element: what runs the background thread."""
+
+
+def renew_background_thread() -> None:
+    """End the background thread, once it is idle; the next `beside` starts another.
+
+    A thread holds the standard error output of its start, which is the app's while an app runs.
+    """
+    _executor[0].shutdown(wait=False)
+    _executor[0] = _new_executor()
 
 
 def beside(work: Callable[[], T]) -> asyncio.Future[T]:
@@ -74,7 +88,7 @@ def beside(work: Callable[[], T]) -> asyncio.Future[T]:
 
     Calls are carried out in order.
     """
-    return asyncio.get_running_loop().run_in_executor(_thread, work)
+    return asyncio.get_running_loop().run_in_executor(_executor[0], work)
 
 
 async def in_slices(steps: Generator[None, None, T], *, asked: bool = False) -> T:

@@ -217,6 +217,7 @@ class JobControlDriver(LinuxDriver):
                 self.write(osc.POP_TITLE)
             super().stop_application_mode()
             self.terminal.full_screen = False
+        SHOWN.forget()  # another program has the terminal, or the dashboard of another profile
 
     def show_title(self) -> None:
         """Show the app's title until the screen is released."""

@@ -19,7 +19,7 @@ from textual.screen import Screen
 
 from agentco_tui.terminal.fitness import COLOUR_SYSTEMS
 from agentco_tui.text import cell_width
-from agentco_tui.textual_patches.compositor import install_partial_paint
+from agentco_tui.textual_patches.compositor import SHOWN, install_partial_paint
 from tests.screens.harness import Stage
 from tests.screens.scenes import SCENES
 
@@ -143,6 +143,7 @@ def written(screen: Screen[object], variant: Variant) -> str:
     # private: Textual draws to text only with its compositor.
     behind = screen.app._background_screens
     update: Any = screen._compositor.render_update(full=True, screen_stack=behind)
+    SHOWN.forget()  # each picture is drawn on an empty terminal
     return str(update.render_segments(Console(**settings)))
 
 
