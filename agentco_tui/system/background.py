@@ -75,11 +75,12 @@ _executor: Final = [_new_executor()]
 
 
 def renew_background_thread() -> None:
-    """End the background thread, once it is idle; the next `beside` starts another.
+    """End the background thread after the piece of work that it does now; drop what waits.
 
-    A thread holds the standard error output of its start, which is the app's while an app runs.
+    A thread holds the standard error output of its start, which is the app's while an app runs. The
+    next `beside` starts another.
     """
-    _executor[0].shutdown(wait=False)
+    _executor[0].shutdown(cancel_futures=True)
     _executor[0] = _new_executor()
 
 
