@@ -320,6 +320,11 @@ class DashboardApp(KeyApp):
     async def action_quit(self) -> None:
         self.action_leave()
 
+    def action_redraw(self) -> None:
+        """Write every cell of the screen: another program may have written over it."""
+        compositor.SHOWN.forget()
+        self.refresh(layout=True)
+
     def action_leave(self) -> None:
         """Close the dialog on top without an answer, or leave the program if there is none."""
         screen: object = self.screen

@@ -120,6 +120,8 @@ COMMANDS: tuple[Command, ...] = (
         "every", "command('since')"),
     Command("app.handover", "H", "Hand over", "Make a hand-over of the shift, in Markdown.",
         "every", "form('app.handover')"),
+    Command("app.redraw", "ctrl+l", "Redraw", "Draw the screen again, over what others wrote.",
+        "every", "app.redraw", also=("dialog",)),
     Command("app.output", UNBOUND, "Output", "What your last command in the background printed.",
         "every", "command('output')"),
     Command("app.help", "question_mark", "Help", "The keys of this screen.", "every",

@@ -78,6 +78,24 @@ def test_every_size_and_below_what_can_be_read(platform: PlatformProcess, tmp_pa
         assert COLOUR.search(session.raw), "the search finds colours where there are some"
 
 
+def test_what_others_write_over_the_screen_is_drawn_over(
+    platform: PlatformProcess, tmp_path: Path
+) -> None:
+    """Only cells that look different are written, so this needs a key."""
+    with dashboard(platform, tmp_path) as session:
+        ready(session)
+        show(session, 2)
+        session.wait_quiet(0.5)
+        before = session.text
+        terminal = Path(f"/proc/{session.pid}/fd/0").readlink()
+        with terminal.open("wb", buffering=0) as other:
+            other.write(b"\x1b7\x1b[20;30Hmessage from root\x1b8")
+        session.wait_for("message from root")
+        session.press("ctrl+l")
+        session.wait_for(lambda screen: screen == before)
+        leave(session)
+
+
 def cursor_row(screen: str) -> int:
     """The row of the list's cursor; 0 if there is none."""
     rows = screen.split("\n")

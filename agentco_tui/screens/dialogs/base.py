@@ -60,7 +60,7 @@ class Dialog(SizedScreen[T], ModalScreen[T]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings_of("dialog", "app.quit"),
+        *bindings_of("dialog", "app.quit", "app.redraw"),
         Binding("escape", "app.leave", "Back", show=False),
     ]
     DEFAULT_CSS = """
