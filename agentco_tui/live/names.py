@@ -15,7 +15,6 @@ from typing import Final, TypeVar
 from agentco_tui.live.insight import in_scope
 from agentco_tui.live.ownership import company_of
 from agentco_tui.live.store import Collection, Store
-from agentco_tui.live.whole_budget import is_less_than_companies
 from agentco_tui.model import Activity, Agent, Alert, Budget, BudgetScope, Company, Ref, Task
 from agentco_tui.reading.field_names import phrase
 from agentco_tui.text import SafeText, clean_line, signs
@@ -86,7 +85,7 @@ class Names:
     def budget(self, budget: Budget) -> SafeText:
         """The name of the owner of a budget, "all" for the total."""
         if budget.scope is BudgetScope.ALL:
-            if is_less_than_companies(budget, self._store.company_budgets):
+            if self._store.is_less_than_companies(budget):
                 return UNNAMED_BUDGET
             return budget.name or SafeText("all")
         owner = Ref(id=budget.id, name=budget.name)

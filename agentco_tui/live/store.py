@@ -222,6 +222,8 @@ class Store:
         self.freshness = dict.fromkeys(FeedName, Freshness())
         self._overview: model.BudgetOverview | None = None  # the last answer to /api/budget
         self._overview_scope: str | None = None  # the company in scope when it was asked for
+        self._compared_with_companies: tuple[Budget, object] | None = None
+        self._is_less_than_companies = False
         self._listeners: list[tuple[Callable[[Change], None], frozenset[FeedName]]] = []
         self.on_freshness: Callable[[FeedName], object] = _ignore_feed
         """Called with a feed whose freshness has changed."""
@@ -351,7 +353,18 @@ class Store:
 
         It can't be if less was spent of it than of the companies' budgets together.
         """
-        return any(not is_less_than_companies(each, self.company_budgets) for each in self.budget)
+        return any(not self.is_less_than_companies(each) for each in self.budget)
+
+    def is_less_than_companies(self, whole: Budget) -> bool:
+        """Whether less was spent of a budget than of those of the companies together.
+
+        It is asked for at every tick, and worked out when one of these budgets has changed.
+        """
+        compared = (whole, self.company_budgets.version)
+        if compared != self._compared_with_companies:
+            self._compared_with_companies = compared
+            self._is_less_than_companies = is_less_than_companies(whole, self.company_budgets)
+        return self._is_less_than_companies
 
     def narrow_to_company(self, feed: FeedName, company: str) -> None:
         """Keep only the records of one company, until its own answer comes.

@@ -205,18 +205,21 @@ class TablePainter(Generic[R]):
         start = max(0, min(ceil(top * room / max_top), furthest))
         return range(1 + start, 1 + start + length)
 
-    def update_clock_cells(self, now: float) -> None:
-        """Read the visible cells again that the clock has changed by `now`."""
+    def update_clock_cells(self, now: float) -> bool:
+        """Read the visible cells again that the clock has changed by `now`; False if none has."""
         clock_columns = [
             index for index, place in enumerate(self.places) if place.column.uses_clock
         ]
         is_time_back = now < self._clock_read_at  # as a replay may go
         self._clock_read_at = now
         if not clock_columns:
-            return
-        for row_id, row in tuple(self.laid_out.items()):
-            if row.changes_at > now and not is_time_back:
-                continue
+            return False
+        due = [
+            (row_id, row)
+            for row_id, row in self.laid_out.items()
+            if row.changes_at <= now or is_time_back
+        ]
+        for row_id, row in due:
             if row.note is not None:
                 del self.laid_out[row_id]
                 continue
@@ -228,6 +231,7 @@ class TablePainter(Generic[R]):
             self.laid_out[row_id] = LaidOutRow(
                 row.record, tuple(pieces), tuple(whole_texts), changes_at=changes_at
             )
+        return bool(due)
 
     def _clock_changes_at(self, record: R) -> float:
         """Return when the clock changes a cell of a record; -inf if a column cannot say."""

@@ -132,8 +132,8 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
         `now` is in seconds since 1970; by default, all cells that depend on the clock are read. A
         filter on such a column is applied again every `_REFILTER_SECONDS`.
         """
-        self._painter.update_clock_cells(now)
-        self._repaint()
+        if self._painter.update_clock_cells(now):
+            self._repaint()
         model = self.model
         filter_uses_clock = any(model.columns[index].uses_clock for index in model.filter.columns)
         is_due = monotonic() - self._filtered_at > _REFILTER_SECONDS
