@@ -20,7 +20,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import chain, islice
+from itertools import chain
 from time import perf_counter
 from typing import Final
 
@@ -29,6 +29,7 @@ from msgspec.structs import replace
 
 from agentco_tui.config import AlertLimits
 from agentco_tui.history.forecast import MAX_DAYS, Forecast, TooLittle, forecast
+from agentco_tui.history.forecast_schedule import WHOLE, ForecastSchedule, Subject
 from agentco_tui.history.history import History
 from agentco_tui.history.observations import BudgetSample, HistoryError, Span, Track
 from agentco_tui.history.observed_spending import spent_by_part
@@ -54,20 +55,11 @@ from agentco_tui.system.background import turn_of_thread
 
 Day = tuple[float | None, ...]
 """The last 24 hours, oldest first: a figure for each hour, None for a gap."""
-Subject = tuple[BudgetScope, str]
-"""The owner of a budget: its scope and id; the id of the whole is ""."""
-WHOLE: Final[Subject] = (BudgetScope.ALL, "")
-
 log = logging.getLogger(__name__)
 
-_EVERY: Final = {BudgetScope.ALL: 600.0, BudgetScope.COMPANY: 600.0, BudgetScope.AGENT: HOUR}
-"""Seconds of the platform's time after which a subject is computed again."""
-_CLOSE_EVERY: Final = 120.0  # the same for subjects on the screen or with an alarm
-_NEW: Final = 1e9  # the urgency of a subject that was never computed
 _FIRST_PAUSE: Final = 0.05  # seconds after a subject on the screen was computed for the first time
 _PAUSE: Final = 0.3  # seconds after every other subject; each takes less than 10 ms
 _SEARCH_EVERY: Final = 15.0  # seconds between two searches for subjects that are due
-_MAX_AGENTS: Final = 2_000  # agents that are computed although they are not on the screen
 _BATCH_SIZE: Final = 20  # subjects computed between two searches
 _NOTIFY_EVERY: Final = 1.0  # seconds between two calls of `on_change`
 _GRAPH_PARTS: Final = 120  # of the graph of a period
@@ -154,7 +146,7 @@ class ForecastService:
         """What the activity log says of failures and decisions."""
         self.log_of: Listing[Activity] | None = None  # the answer after which `log` was computed
         self._known: dict[Subject, SubjectForecast] = {}
-        self._wanted: set[Subject] = set()
+        self._schedule = ForecastSchedule(store, self._forget)
         self._woken = asyncio.Event()
         self._changed = False
         self._notified_at = -math.inf
@@ -222,10 +214,8 @@ class ForecastService:
 
     def want(self, subjects: Iterable[Budget]) -> None:
         """Compute the forecasts of these budgets first, because they are on the screen."""
-        wanted = {subject_of(budget) for budget in subjects}
-        if wanted - self._wanted - self._known.keys():
+        if self._schedule.want(map(subject_of, subjects)):
             self._woken.set()
-        self._wanted = wanted
 
     async def work_out(self, subjects: Iterable[Budget]) -> None:
         """Compute these now, for a command that shows them and ends. Raises HistoryError."""
@@ -236,21 +226,26 @@ class ForecastService:
         """Keep all forecasts up to date, a few at a time, until cancelled."""
         while self.history is not None:
             self._woken.clear()
-            due = self._due()
-            pause = _SEARCH_EVERY if len(due) <= _BATCH_SIZE else 0.0
+            due = self._schedule.take_due(self.clock.now(), _BATCH_SIZE)
+            pause = _SEARCH_EVERY if len(due) < _BATCH_SIZE else 0.0
             try:
-                for subject, budget in due[:_BATCH_SIZE]:
-                    is_first = subject in self._wanted and subject not in self._known
-                    await self._compute(subject, budget)
+                while due and not self._woken.is_set():
+                    is_first = due[0] in self._schedule.wanted and due[0] not in self._known
+                    await self._compute(due[0], self._schedule.budget_of(due[0]))
+                    del due[0]
                     self._notify(_NOTIFY_EVERY)
                     await self._wait(_FIRST_PAUSE if is_first else _PAUSE)
-                    if self._woken.is_set():
-                        break
             except HistoryError as error:
                 log.info("the history can't be read: %s", error)
                 pause = _SEARCH_EVERY
+            self._schedule.put_back(due)
             self._notify()
             await self._wait(pause)
+
+    def _forget(self, subject: Subject) -> None:
+        """Forget the figures of a subject that is computed no longer."""
+        if self._known.pop(subject, None) is not None:
+            self.publish(subject)
 
     async def _wait(self, seconds: float) -> None:
         """Wait so long, or until other subjects are on the screen."""
@@ -264,51 +259,6 @@ class ForecastService:
             self._changed = False
             self._notified_at = perf_counter()
             self.on_change()
-
-    def _due(self) -> list[tuple[Subject, Budget | None]]:
-        """The subjects that have to be computed, the most urgent first."""
-        budget_by_subject = self._subjects_to_keep()
-        removed = [subject for subject in self._known if subject not in budget_by_subject]
-        for subject in removed:
-            del self._known[subject]
-            self.publish(subject)
-        ranked = [
-            (self._urgency(subject, budget), subject)
-            for subject, budget in budget_by_subject.items()
-        ]
-        ranked.sort(key=lambda pair: -pair[0])
-        return [
-            (subject, budget_by_subject[subject]) for urgency, subject in ranked if urgency >= 1
-        ]
-
-    def _subjects_to_keep(self) -> dict[Subject, Budget | None]:
-        """The subjects that get a forecast, with their budgets; None for those without one.
-
-        Of many agents they are the first ones and those on the screen.
-        """
-        budget_by_subject: dict[Subject, Budget | None] = {WHOLE: None}
-        for scope, budgets in self.store.budgets.items():
-            for budget in islice(budgets, _MAX_AGENTS):
-                budget_by_subject[subject_of(budget)] = budget
-            for subject in self._wanted - budget_by_subject.keys():
-                if subject[0] is scope:
-                    budget_by_subject[subject] = budgets.get(subject[1])
-        for agent in islice(self.store.agents.records, _MAX_AGENTS):
-            budget_by_subject.setdefault((BudgetScope.AGENT, agent), None)
-        return budget_by_subject
-
-    def _urgency(self, subject: Subject, budget: Budget | None) -> float:
-        """How urgent it is to compute a subject; it is due at 1 or above."""
-        known = self._known.get(subject)
-        is_wanted = subject in self._wanted
-        if known is None:
-            return math.inf if is_wanted else _NEW
-        has_other_limit = budget is not None and budget.limit != known.limit
-        if is_wanted and has_other_limit:
-            return math.inf
-        is_close = is_wanted or known.burn or known.runaway
-        every = _CLOSE_EVERY if is_close else _EVERY[subject[0]]
-        return (self.clock.now() - known.computed_at) / every
 
     async def _compute(self, subject: Subject, budget: Budget | None) -> None:
         """Compute one subject. Raises HistoryError."""
@@ -329,6 +279,8 @@ class ForecastService:
             log.exception("the forecast of a subject failed")
             known = SubjectForecast(computed_at=now, limit=None if budget is None else budget.limit)
         self._known[subject] = known
+        has_alarm = bool(known.burn or known.runaway)
+        self._schedule.note_computed(subject, known.computed_at, known.limit, has_alarm=has_alarm)
         self.publish(subject)
         self._changed |= known.rounded() != before.rounded()
 

@@ -15,7 +15,8 @@ from agentco_tui.attention.needs_model import NeedsModel
 from agentco_tui.attention.snooze import Snooze, Snoozes
 from agentco_tui.config import AlertLimits
 from agentco_tui.history.forecast import Forecast
-from agentco_tui.history.forecast_service import ForecastService, Subject, SubjectForecast
+from agentco_tui.history.forecast_schedule import Subject
+from agentco_tui.history.forecast_service import ForecastService, SubjectForecast
 from agentco_tui.history.spending_alarms import Burn, Runaway
 from agentco_tui.live.feeds import Clock, FeedName
 from agentco_tui.live.insight import Level

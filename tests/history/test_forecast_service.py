@@ -321,7 +321,7 @@ def test_of_a_very_large_platform_only_some_are_looked_at_and_all_that_show() ->
     outlook = ForecastService(store, clock=Hands())
     outlook.want([agents_budget("ag_9999")])
     # private: the order in which 10,000 subjects are due is shown nowhere else.
-    due = [of for (_, of), _ in outlook._due()]
+    due = [owner_id for _, owner_id in outlook._schedule.take_due(0.0, 10_000)]
     assert due[:2] == ["ag_9999", ""]
     assert len(due) == 2_002
 
