@@ -15,7 +15,7 @@ word, the `state` what it means to this program.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
 from typing import Final, NamedTuple
 
@@ -145,18 +145,19 @@ class Sampler:
     def _take_change(self, change: Change) -> None:
         feed = change.feed
         at = self._clock.now()
+        # The records of now: the steps below may run when the next answer has come.
+        records_of_feed = self._store.collections.get(feed, self._store.activity)
+        records = [records_of_feed.get(key) for key in (*change.added, *change.changed)]
         if feed is FeedName.ACTIVITY:
-            self._history.observe(self._log_change(change, at))
+            self._history.observe(self._log_change(records, change.removed, at))
             return
-        records = self._store.collections[feed].records
         if feed is FeedName.COMPANIES:
             # Each has a count, also if it never had a task.
             self._uncounted.update(change.added)
         if feed is FeedName.ALERTS:
-            self._history.observe(self._alerts_change(change, records, at))
-        elif change.added or change.changed:
-            ids = (*change.added, *change.changed)
-            self._history.observe(self._records(feed, records, ids, at))
+            self._history.observe(self._alerts_change(records, change.removed, at))
+        elif records:
+            self._history.observe(self._records(feed, records, at))
 
     def _scope(self, feed: FeedName) -> str:
         """The id of the company that a feed is asked about; "" for all."""
@@ -165,12 +166,11 @@ class Sampler:
         return self._query().company or ALL
 
     def _records(
-        self, feed: FeedName, records: Mapping[str, Record], ids: Iterable[str], at: float
+        self, feed: FeedName, records: Iterable[Record | None], at: float
     ) -> Iterator[Observed]:
-        """What the records with these ids say."""
+        """What records say that were read at a time."""
         observed = Observed()
-        for key in ids:
-            record = records.get(key)
+        for record in records:
             if record is None or record.shared_id:
                 continue  # with a shared id, its figures are those of several records in turn
             match record:
@@ -190,39 +190,39 @@ class Sampler:
         yield observed
 
     def _alerts_change(
-        self, change: Change, records: Mapping[str, Record], at: float
+        self, records: Iterable[Record | None], removed: Iterable[str], at: float
     ) -> Iterator[Observed]:
         observed = Observed()
-        for key in (*change.added, *change.changed):
-            alert = records.get(key)
+        for alert in records:
             if not isinstance(alert, Alert):
                 continue
             if is_open(alert):
-                self._departed_alerts.discard(key)
+                self._departed_alerts.discard(alert.id)
                 observed.alerts.append(_alert_life(alert, at))
             else:
-                self._departed_alerts.add(key)
+                self._departed_alerts.add(alert.id)
             if len(observed) >= _STEP:
                 yield observed
                 observed = Observed()
-        self._departed_alerts.update(change.removed)
+        self._departed_alerts.update(removed)
         yield observed
 
-    def _log_change(self, change: Change, now: float) -> Iterator[Observed]:
+    def _log_change(
+        self, entries: Iterable[Record | None], removed: Iterable[str], now: float
+    ) -> Iterator[Observed]:
         """Count the entries of each minute for which some came or left the window."""
-        for key in change.removed:
+        for key in removed:
             self._log.remove(key)
             if key in self._log_gaps:
                 self._log_gaps.discard(key)
                 self._log_scope = None
         minutes = dict[int, None]()
         observed = Observed()
-        for number, key in enumerate((*change.added, *change.changed), start=1):
-            entry = self._store.activity.get(key)
-            if entry is None:
+        for number, entry in enumerate(entries, start=1):
+            if not isinstance(entry, Activity):
                 continue
             if is_gap(entry):
-                self._log_gaps.add(key)
+                self._log_gaps.add(entry.id)
                 self._log_scope = None
                 continue
             minute = self._log.add(entry)
@@ -296,7 +296,10 @@ class Sampler:
             self._history.observe(self._log_answer(answer))
         elif feed is FeedName.ALERTS:
             is_whole = self._store.alerts.listing.whole
-            self._history.observe(self._alerts_answer(answer, is_whole=is_whole))
+            open_now: frozenset[str] | None = None
+            if is_whole and not answer.follows_another:
+                open_now = frozenset(alert.id for alert in self._store.alerts if is_open(alert))
+            self._history.observe(self._alerts_answer(answer, open_now, is_whole=is_whole))
         elif feed is not FeedName.TASKS:
             self._history.hand(Observed(seen=[(feed, scope, answer.span)]))
 
@@ -367,15 +370,20 @@ class Sampler:
         owner = (BudgetScope.COMPANY, company)
         return QueueSample(at, queue.waiting_by_owner[owner], queue.oldest_of(owner))
 
-    def _alerts_answer(self, answer: _Answer, *, is_whole: bool) -> Iterator[Observed]:
+    def _alerts_answer(
+        self, answer: _Answer, open_now: frozenset[str] | None, *, is_whole: bool
+    ) -> Iterator[Observed]:
+        """Which alerts have ended: those that left the list, or all but those that are open.
+
+        `open_now` are all open ones, unless the answer follows another.
+        """
         scope, (_, at), _ = answer
         observed = Observed(seen=[(FeedName.ALERTS, scope, answer.span)])
         if is_whole:
-            if answer.follows_another:
+            if open_now is None:
                 observed.ended_alerts = [(alert, at) for alert in self._departed_alerts]
             else:
-                open_now = [alert.id for alert in self._store.alerts if is_open(alert)]
-                observed.open_alerts = (at, frozenset(open_now))
+                observed.open_alerts = (at, open_now)
             self._departed_alerts.clear()
         yield observed
 

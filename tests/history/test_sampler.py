@@ -14,6 +14,7 @@ from unittest.mock import patch
 
 import pytest
 
+from agentco_tui.history import history as history_module
 from agentco_tui.history.history import History
 from agentco_tui.history.log_counts import observe_log
 from agentco_tui.history.observations import BudgetSample, HistoryError
@@ -48,6 +49,14 @@ from tests.platform import EmbeddedPlatform
 T = TypeVar("T")
 NOON = 1_700_049_600.0
 USD = SafeText("USD")
+
+
+@pytest.fixture(autouse=True, params=["at once", "when others have had their turn"])
+def taken_in(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When changes become rows: on a busy machine several answers may have come by then."""
+    if request.param != "at once":
+        # private: how much is done at once is no parameter.
+        monkeypatch.setattr(history_module, "AT_ONCE", -1.0)
 
 
 class Hand(Clock):
