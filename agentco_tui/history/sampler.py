@@ -322,6 +322,10 @@ class Sampler:
             # Another company has come into scope since the answer: the counts are not of it.
             yield observed
             return
+        if answer.follows_another and self._tracker.is_beyond(position):
+            # The counts are those of a later answer, which gives them their time.
+            yield observed
+            return
         for company in self._companies_due(scope, is_owner_known=is_owner_known):
             sample = self._queue_sample(company, at)
             counts = (sample.waiting, sample.oldest_since)

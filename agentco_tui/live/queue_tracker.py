@@ -60,6 +60,7 @@ class QueueTracker:
         self._noted_scope = self.queue.scope
         self._changes: deque[_Noted] = deque()
         self._taken = 0  # changes that were taken in completely
+        self._has_begun_next = False  # whether another one was taken in partly
         self._followers: list[QueueChanges] = []
         self._note_all_records()
         store.subscribe(self._note_change, _FEEDS)
@@ -75,6 +76,10 @@ class QueueTracker:
         """The number of changes that have come up to now, for `take_in_steps`."""
         self._note_scope()
         return self._taken + len(self._changes)
+
+    def is_beyond(self, position: int) -> bool:
+        """Whether the queue shows changes that came after a `position`."""
+        return self._taken > position or (self._taken == position and self._has_begun_next)
 
     def take_in_steps(self, up_to: int | None = None) -> Generator[None, None, None]:
         """Take in all changes, or those up to a `position`; pauses often.
@@ -93,7 +98,9 @@ class QueueTracker:
             if record_id is None:
                 self._changes.popleft()
                 self._taken += 1
+                self._has_begun_next = False
                 continue
+            self._has_begun_next = True
             record = noted.records.get(record_id)
             if noted.feed is FeedName.AGENTS:
                 self._take_agent(record_id, record)

@@ -41,6 +41,7 @@ from agentco_tui.model import (
     Task,
     TaskState,
 )
+from agentco_tui.system.background import at_once
 from agentco_tui.text import SafeText, clean_line
 from tests.history.observed_file import ObservedDatabase
 from tests.live.poller_harness import stage
@@ -79,8 +80,8 @@ class Watched:
     def __init__(self, path: Path, store: Store | None = None) -> None:
         self.path, self.store, self.clock, self.query = path, store or Store(), Hand(), Query()
         self.history = History(path, "prod", "https://p.example")
-        tracker = QueueTracker(self.store, lambda: self.query.company)
-        Sampler(self.history, self.store, lambda: self.query, self.clock, tracker)
+        self.tracker = QueueTracker(self.store, lambda: self.query.company)
+        Sampler(self.history, self.store, lambda: self.query, self.clock, self.tracker)
 
     def answer(self, feed: FeedName, *records: Record, after: float = 5.0, **about: Any) -> None:
         """A poll has brought these."""
@@ -469,6 +470,23 @@ async def test_a_long_list_is_taken_up_in_slices(watched: Watched) -> None:
     reader = await watched.remembered()
     assert len(reader.lives(0)) == size
     assert waiting(reader, None)[-1][1] == size
+
+
+async def test_a_count_has_the_time_of_the_answer_that_it_is_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The needs may have counted a later answer before the rows of an earlier one are made."""
+    # private: how much is done at once is no parameter.
+    monkeypatch.setattr(history_module, "AT_ONCE", -1.0)
+    watched = Watched(tmp_path / "history.sqlite3")
+    watched.answer(FeedName.PENDING, task("t_1"))
+    await watched.written()
+    watched.answer(FeedName.PENDING, task("t_1"), task("t_2"))
+    watched.answer(FeedName.PENDING, task("t_1"), task("t_2"), task("t_3"))
+    at_once(watched.tracker.take_in_steps())
+    reader = await watched.remembered()
+    assert reader.queue(None, 0).samples[-1].at == NOON + 15
+    assert reader.queue(None, 0).samples[-1].waiting == 3
 
 
 async def test_a_task_that_leaves_the_queue_is_noted_between_two_polls(watched: Watched) -> None:
