@@ -39,7 +39,15 @@ from agentco_tui.screens.sent_fields import (
     texts_in,
 )
 from agentco_tui.system.osc import LINKABLE
-from agentco_tui.text import SafeText, cell_width, clean_line, count_hidden, escaped, mark_safe
+from agentco_tui.text import (
+    SafeText,
+    cell_width,
+    clean_line,
+    count_hidden,
+    escaped,
+    joined,
+    mark_safe,
+)
 from agentco_tui.text.signs import signs
 from agentco_tui.widgets.text_pane import (
     LABEL_WIDTH,
@@ -203,6 +211,12 @@ def activity_details(entry: model.Activity, context: CellContext) -> list[PaneIt
         """Return a function that names the record in a slot of the entry, such as its actor."""
         return lambda ref: names.of_entry(entry, slot) or clean_line(ref.id or "")
 
+    def task_name(ref: Ref) -> SafeText:
+        """Return the task's key and title, as far as they are known, else its id."""
+        title = names.of_entry(entry, "task")
+        words = joined(part for part in (entry.task_key, title) if part is not None)
+        return words or clean_line(ref.id or "")
+
     return [
         Paragraph(sentence(entry, names), Tone.STRONG),
         BlankLine(),
@@ -211,7 +225,7 @@ def activity_details(entry: model.Activity, context: CellContext) -> list[PaneIt
         link("agent", name_in("agent"), entry.agent, "agents"),
         field("by", name_and_id(name_in("actor"), entry.actor)),
         link("company", name_in("company"), entry.company, "companies"),
-        link("task", name_in("task"), entry.task, task_screen),
+        link("task", task_name, entry.task, task_screen),
         field(
             entry.target_type or mark_safe("target"), name_and_id(name_in("target"), entry.target)
         ),
