@@ -22,7 +22,7 @@ from agentco_tui import model
 from agentco_tui.live.activity_window import ActivityWindow
 from agentco_tui.live.feeds import FeedName, Freshness
 from agentco_tui.live.ownership import company_of
-from agentco_tui.live.whole_budget import company_of_whole, is_less_than_companies
+from agentco_tui.live.whole_budget import company_of_whole, has_figures, is_less_than_companies
 from agentco_tui.model import (
     Agent,
     Alert,
@@ -343,15 +343,19 @@ class Store:
             return [own]
         if self.is_total_known:
             return list(self.budget)
-        return [*self.budget, *self.company_budgets]
+        return [*filter(has_figures, self.budget), *self.company_budgets]
 
     @property
     def is_total_known(self) -> bool:
         """Whether `budget` holds a budget that can be that of all companies.
 
-        It can't be if less was spent of it than of the companies' budgets together.
+        It can't be if it says neither what was spent nor what may be, as where only budgets of
+        parts were sent, or if less was spent of it than of the companies' budgets together.
         """
-        return any(not is_less_than_companies(each, self.company_budgets) for each in self.budget)
+        return any(
+            has_figures(each) and not is_less_than_companies(each, self.company_budgets)
+            for each in self.budget
+        )
 
     def narrow_to_company(self, feed: FeedName, company: str) -> None:
         """Keep only the records of one company, until its own answer comes.
