@@ -104,9 +104,9 @@ def task_details(
     agent = names.agent_of(task.agent)
     trust = context.trust_of(task)
     items += [
-        link("agent", names.agent, task.agent, "agents"),
+        link("agent", context.agent_words, task.agent, "agents"),
         field("role", None if agent is None else agent.role),
-        link("company", names.company, names.company_of(task), "companies"),
+        link("company", context.company_words, names.company_of(task), "companies"),
         field("trust", None if trust is None else fmt.number(trust)),
     ]
     if task.updated:
