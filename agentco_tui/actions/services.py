@@ -13,7 +13,8 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from contextlib import suppress
+from typing import Any, Final, TypeVar
 
 import msgspec
 
@@ -23,11 +24,16 @@ from agentco_tui.actions.journal_lines import Attempt, seconds_of
 from agentco_tui.actions.outcome import Verb
 from agentco_tui.actions.task_reader import TaskReader
 from agentco_tui.api.client import Client
-from agentco_tui.api.errors import NotAllowed
+from agentco_tui.api.errors import ApiError, NotAllowed
+from agentco_tui.live.names import Names
 from agentco_tui.live.poller import Poller
+from agentco_tui.model import Agent, Company, Ref
 from agentco_tui.text import SafeText, mark_safe
 
 R = TypeVar("R")
+
+OWNERS_WITHIN: Final = 5.0
+"""Seconds after which a change waits no longer for the names of its agent and company."""
 
 
 class Timing(msgspec.Struct, frozen=True, kw_only=True):
@@ -121,6 +127,10 @@ class Services:
         self.permissions = permissions or Permissions()
         self.timing = timing or Timing()
         self.reader = TaskReader(self.decision_client, poller, self.timing.sleep)
+        self.agents_read: dict[str, Agent] = {}
+        self.companies_read: dict[str, Company] = {}
+        """Records by id that `read_owners` has read. They are not in the store, which must not have
+        a part of a list: it would pass for all that there is."""
         self._closed = False
         # A thread of its own: names of hosts are looked up in asyncio's, and must not wait for a
         # slow disk.
@@ -141,6 +151,50 @@ class Services:
             return await self.in_journal_thread(self.journal.claim, tuple(attempts))
         except JournalError:
             return []
+
+    async def read_owners(self, agent: Ref | None, company: Ref | None) -> None:
+        """Read the agent and the company of a change whose names are not known yet.
+
+        Commands poll nothing, so they know of other records only what the record that they change
+        says of them. The names are for the journal: one that can't be read in time is left out.
+        """
+        with suppress(TimeoutError):
+            async with asyncio.timeout(OWNERS_WITHIN):
+                await asyncio.gather(self._read_agent(agent), self._read_company(company))
+                if company is None and agent is not None:
+                    listed = self.agents_read.get(agent.id or "")
+                    await self._read_company(listed.company if listed is not None else None)
+
+    async def _read_agent(self, agent: Ref | None) -> None:
+        if agent is None or agent.id is None or self.agent_name(agent) is not None:
+            return
+        with suppress(ApiError):
+            self.agents_read[agent.id] = await self.client.agent(agent.id)
+
+    async def _read_company(self, company: Ref | None) -> None:
+        if company is None or company.id is None or self.company_name(company) is not None:
+            return
+        with suppress(ApiError):
+            self.companies_read[company.id] = await self.client.company(company.id)
+
+    def agent_name(self, agent: Ref) -> SafeText | None:
+        """The name of an agent: as it was sent, as the store has it, or as it was read."""
+        name = Names(self.store).known_name(agent, "agent")
+        read = self.agents_read.get(agent.id or "")
+        if name is None and read is not None:
+            return read.name
+        return name
+
+    def company_name(self, company: Ref) -> SafeText | None:
+        """The name of a company: as it was sent, also with an agent, or as it was read."""
+        name = Names(self.store).known_name(company, "company")
+        if name is not None or company.id is None:
+            return name
+        for agent in self.agents_read.values():
+            if agent.company is not None and agent.company.id == company.id and agent.company.name:
+                return agent.company.name
+        read = self.companies_read.get(company.id)
+        return read.name if read is not None else None
 
     def earlier(self, verb: Verb, subject: str) -> Earlier | None:
         """The last attempt at a subject (an id) from this machine; None if there is none."""

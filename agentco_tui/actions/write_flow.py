@@ -58,7 +58,6 @@ from agentco_tui.actions.outcome_words import outcome_sentence
 from agentco_tui.actions.read_age import MOST_READS, why_too_old
 from agentco_tui.actions.services import Services, Timing, age_of
 from agentco_tui.api.errors import ApiError, Conflict, KeyRejected, NotAllowed, Withheld
-from agentco_tui.live.names import Names
 from agentco_tui.model import Receipt, Record, Ref, Verdict
 from agentco_tui.reading.field_names import fold
 from agentco_tui.reading.identity import refusal
@@ -531,10 +530,12 @@ class Write(ABC, Generic[R]):
         an outcome instead, if it must not be sent now.
         """
         services = self.services
-        names = Names(services.store)
         agent = agent or Ref()
-        known_agent = names.agent_of(agent)
-        company = company or (known_agent.company if known_agent else None) or Ref()
+        known_agent = services.store.agents.get(agent.id) or services.agents_read.get(
+            agent.id or ""
+        )
+        agent_company = known_agent.company if known_agent is not None else None
+        company = company or agent_company or Ref()
         return Attempt(
             attempt=str(uuid.uuid4()),
             origin=services.origin,
@@ -544,9 +545,9 @@ class Write(ABC, Generic[R]):
             title=self.title,
             task=task,
             company=company.id,
-            company_name=names.known_name(company, "company"),
+            company_name=services.company_name(company),
             agent=agent.id,
-            agent_name=names.known_name(agent, "agent"),
+            agent_name=services.agent_name(agent),
             fingerprint=fingerprint,
             details=dict(details),
         )

@@ -116,6 +116,13 @@ class ApiError(AgentcoError):
             return self._once_reached
         return self._sentence
 
+    @property
+    def doubts_address(self) -> bool:
+        """Whether the sentence will be another one if the address answers a later request."""
+        if self._reached is None or self._once_reached == self._sentence:
+            return False
+        return not self._reached()
+
     def without_traceback(self) -> Self:
         """Return the error without its traceback, whose frames keep whole bodies in memory."""
         self.__cause__ = self.__context__ = None

@@ -187,7 +187,7 @@ def _consequence_of_stuck(task: Task, forecasts: ForecastService) -> SafeText:
 
 
 def _consequence_of_waiting(need: Need, task: Task, names: Names, now: float) -> SafeText:
-    """Return when the task expires, and what holds up its agent; "" if nothing follows.
+    """Return when the task expires, and what holds up its agent or company; "" if nothing follows.
 
     Of the tasks of one agent only the one that waits longest says so.
     """
@@ -198,8 +198,11 @@ def _consequence_of_waiting(need: Need, task: Task, names: Names, now: float) ->
         parts.append(f"expires in {fmt.age(seconds_left)}" if seconds_left > 0 else "expired")
     agent = names.agent_of(task.agent)
     name = names.agent(task.agent)
+    idle_company = names.idle_company_of(task)
     if agent is not None and agent.state in NOT_AT_WORK:
         parts.append(f"{name} is {agent.status or agent.state}")
+    elif idle_company is not None:
+        parts.append(idle_company)
     elif number > 1:
         parts.append(f"{_task_count(number)} wait")
     elif task.agent is not None and need.count > 1 and need.waits_longest:

@@ -19,6 +19,7 @@ from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError, KeyRejected, Unreachable, Unreadable
 from agentco_tui.commands.command_context import connected_client
 from agentco_tui.commands.command_output import Exit, error_json, print_json, print_lines
+from agentco_tui.commands.held_lines import HeldLines
 from agentco_tui.config import Settings
 from agentco_tui.model import format as figures
 from agentco_tui.reading.field_meanings import MEANINGS
@@ -35,26 +36,28 @@ async def examine_fields(settings: Settings, *, as_json: bool) -> int:
 
     Returns 0 if every kind was read, else 3.
     """
-    report_by_kind: dict[str, object] = {}
-    failed = False
+    results: dict[str, tuple[FieldReport | None, ApiError | None]] = {}
+    lines = HeldLines()
     async with connected_client(settings) as client:
         company = await company_id_or_words(settings, client)
         for name, kind in mappable_kinds().items():
             scope = company if name in ("agent", "task", "agent_budget") else None
             report, failure = await _read_fields(client, name, kind, scope)
-            failed = failed or failure is not None
-            report_by_kind[name] = _fields_as_json(report, failure)
+            results[name] = (report, failure)
             if not as_json:
-                print_lines(*_field_lines(name, settings.profile, report, failure), "")
+                lines_of_kind = partial(_field_lines, name, settings.profile, report, failure)
+                lines.add(failure, lines_of_kind)
             if isinstance(failure, Unreachable | KeyRejected):
                 break  # the other kinds would fail for the same reason
+    lines.print_all()
     if as_json:
-        print_json({"kinds": report_by_kind})
+        print_json({"kinds": {name: _fields_as_json(*result) for name, result in results.items()}})
     else:
         print_lines(
             "Lines under [profiles.…] can be pasted into the config file. Those that begin with #"
             " name the most similar field; check them first."
         )
+    failed = any(failure is not None for _, failure in results.values())
     return Exit.NO_ANSWER if failed else Exit.OK
 
 
@@ -105,10 +108,13 @@ def _fields_as_json(report: FieldReport | None, failure: ApiError | None) -> dic
 def _field_lines(
     kind: str, profile: str, report: FieldReport | None, failure: ApiError | None
 ) -> list[str]:
-    """Lines about the fields of a kind that are read, and config lines that map the others."""
+    """Lines about the fields of a kind that are read, and config lines that map the others.
+
+    The last one is empty.
+    """
     title = f"{kind} ({PATHS[kind]})"
     if report is None:
-        return [f"{signs.warning} {title}: {failure}"]
+        return [f"{signs.warning} {title}: {failure}", ""]
     lines: list[str] = []
     if failure is not None:
         lines.append(f"{signs.warning} {title}: {failure}")
@@ -133,6 +139,7 @@ def _field_lines(
         for field in report.missing:
             # `MEANINGS` says what a field of ours is, for the user.
             lines.append(f"    {fit(SafeText(field), 15)} {MEANINGS[kind][field]}")
+    lines.append("")
     return lines
 
 

@@ -12,11 +12,12 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from agentco_tui.api.errors import ApiError, Broken, KeyRejected, TimedOut, Unreachable
 from agentco_tui.commands.command_context import connected_client
-from agentco_tui.commands.command_output import print_lines
+from agentco_tui.commands.held_lines import HeldLines
 from agentco_tui.config import Settings
 from agentco_tui.live.feeds import ActivityFilter, FeedName, Query
 from agentco_tui.live.fetch import fetch, of_all_companies
@@ -128,16 +129,25 @@ class _Examination:
 
     async def run(self, *, as_lines: bool) -> None:
         """Send the requests in turn; stop if the rest would fail for the same reason."""
-        for operation in self._operations():
-            read = await self._read(operation)
-            self.reads.append(read)
-            if as_lines:
-                print_lines(result_line(read))
-            if isinstance(read.error, Unreachable | KeyRejected):
-                return
-            if self._answer_within is not None and isinstance(read.error, TimedOut | Broken):
-                self.is_cut_short = True
-                return
+        lines = HeldLines()
+        try:
+            for operation in self._operations():
+                read = await self._read(operation)
+                self.reads.append(read)
+                if as_lines:
+                    lines.add(read.error, partial(_result_lines, read))
+                if self._is_last(read):
+                    return
+        finally:
+            lines.print_all()
+
+    def _is_last(self, read: ReadResult) -> bool:
+        """Whether no more requests are to be sent after this one."""
+        if isinstance(read.error, Unreachable | KeyRejected):
+            return True
+        if self._answer_within is not None and isinstance(read.error, TimedOut | Broken):
+            self.is_cut_short = True
+        return self.is_cut_short
 
     def _operations(self) -> tuple[_Operation, ...]:
         client = self._client
@@ -219,6 +229,10 @@ def _answer_facts(answer: object) -> dict[str, Any]:
         "pages": getattr(answer, "pages", 1),
         "capped": getattr(answer, "capped", False),
     }
+
+
+def _result_lines(read: ReadResult) -> list[str]:
+    return [result_line(read)]
 
 
 def result_line(read: ReadResult) -> str:

@@ -236,6 +236,8 @@ async def _write(settings: Settings, arguments: Arguments) -> Outcome:
             write = _limit_change(services, arguments, listed.id, agent)
         if listed.unwritable is not None:
             return write.unsent(Reason.NOT_WRITABLE, cause=listed.unwritable)
+        services.agents_read[listed.id] = agent if agent.name else listed
+        await services.read_owners(None, Ref(id=company) if company else agent.company)
         return await run_write(write, arguments["wait"])
 
 
@@ -254,6 +256,8 @@ async def _approve(services: Services, arguments: Arguments, company: str | None
     is_waiting = lookup.task is not None and waits_for_person(task)
     if is_waiting and task.content.hex() != fingerprint:
         return approval.outcome(OutcomeKind.CHANGED, Reason.NOT_AS_EXPECTED, KnownBy.HERE)
+    if is_waiting:
+        await services.read_owners(task.agent, task.company)
     return await run_write(approval, arguments["wait"])
 
 

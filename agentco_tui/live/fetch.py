@@ -76,14 +76,19 @@ async def of_all_companies(
 
     No documentation says whether `company_id` may be left out. If the platform refuses a
     request without it, the listing of every known company is read in turn; `read_companies` is
-    called if none is known yet.
+    called if none is known yet. If there is no list of companies either, the refusal is raised.
     """
     try:
         return await read(company)
-    except (errors.Invalid, errors.NotFound):
+    except (errors.Invalid, errors.NotFound) as refusal:
         if company is not None:
             raise
-        companies = list(store.companies) or (await read_companies()).records
+        companies: Sequence[Company] = list(store.companies)
+        if not companies:
+            try:
+                companies = (await read_companies()).records
+            except errors.NotFound:
+                raise refusal from None
         if not companies:
             raise
         company_ids = dict.fromkeys(each.sent_id for each in companies)

@@ -19,12 +19,15 @@ from agentco_tui.model import (
     AgentState,
     Alert,
     Budget,
+    Company,
     Ref,
     Severity,
     Task,
     TaskState,
 )
 from agentco_tui.model.period import period_of
+from agentco_tui.reading.values.status_word import agent_state
+from agentco_tui.text import SafeText
 from agentco_tui.text.memoized import memoized
 
 
@@ -140,7 +143,17 @@ def period_passed(budget: Budget, now: float) -> float | None:
 
 
 NOT_AT_WORK = (AgentState.PAUSED, AgentState.STOPPED, AgentState.ERROR)
-"""The states in which an agent does not work on its tasks."""
+"""The states in which an agent, or a whole company, does not work on its tasks."""
+
+
+def idle_status(company: Company | None) -> SafeText | None:
+    """The platform's word for a company that does not work, such as "paused"; None if it does.
+
+    Nothing is concluded from a word that is not known.
+    """
+    if company is None or company.status is None:
+        return None
+    return company.status if agent_state(company.status) in NOT_AT_WORK else None
 
 
 def is_failing(agent: Agent) -> bool:

@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Final, TypeVar
 
-from agentco_tui.live.insight import in_scope
+from agentco_tui.live.insight import idle_status, in_scope
 from agentco_tui.live.ownership import company_of
 from agentco_tui.live.store import Collection, Store
 from agentco_tui.model import Activity, Agent, Alert, Budget, BudgetScope, Company, Ref, Task
 from agentco_tui.reading.field_names import phrase
-from agentco_tui.text import SafeText, clean_line, signs
+from agentco_tui.text import SafeText, clean_line, joined, signs
 
 Known = TypeVar("Known", Agent, Company)
 
@@ -48,6 +48,14 @@ class Names:
         if ref is None:
             return None
         return self._store.agents.get(ref.id)
+
+    def idle_company_of(self, record: Task | Agent) -> SafeText | None:
+        """That the company of a record does not work: "Globex is paused"; None if it does."""
+        ref = self.company_of(record)
+        status = idle_status(self._store.companies.get(ref.id)) if ref is not None else None
+        if status is None:
+            return None
+        return joined((self.company(ref), status), " is ")
 
     def known_name(self, ref: Ref | None, kind: str = "") -> SafeText | None:
         """The name of the record that is referred to; None if it is not known.

@@ -17,7 +17,7 @@ from typing import Final
 
 from agentco_tui.live.activity_window import is_gap
 from agentco_tui.live.names import Names
-from agentco_tui.model import Activity
+from agentco_tui.model import Activity, Ref
 from agentco_tui.reading.field_names import phrase
 from agentco_tui.text import SafeText, clean_line, joined, mark_safe, signs
 from agentco_tui.text.memoized import memoized
@@ -123,11 +123,20 @@ def _object_of(entry: Activity, names: Names) -> tuple[str, str]:
     if is_same_id and is_same_sort:
         return "", ""  # it was done to the actor
     known = names.known_name(ref, sort)
+    if sort == "task":
+        return sort, _task_words(entry, ref, known)
     if known is None:
         return sort, clean_line(ref.id or "", 60)
-    if sort == "task":
-        return sort, f"“{known}”"
     return sort, known
+
+
+def _task_words(entry: Activity, task: Ref, title: SafeText | None) -> str:
+    """The key and the title of a task: "GLO-7 “Publish prices”"; its id if neither is known."""
+    if title is None:
+        return entry.task_key or clean_line(task.id or "", 60)
+    if entry.task_key is None:
+        return f"“{title}”"
+    return f"{entry.task_key} “{title}”"
 
 
 class Fold:

@@ -22,7 +22,7 @@ from agentco_tui import model
 from agentco_tui.live.activity_window import ActivityWindow
 from agentco_tui.live.feeds import FeedName, Freshness
 from agentco_tui.live.ownership import company_of
-from agentco_tui.live.whole_budget import company_of_whole, is_less_than_companies
+from agentco_tui.live.whole_budget import company_of_whole, has_figures, is_less_than_companies
 from agentco_tui.model import (
     Agent,
     Alert,
@@ -345,15 +345,18 @@ class Store:
             return [own]
         if self.is_total_known:
             return list(self.budget)
-        return [*self.budget, *self.company_budgets]
+        return [*filter(has_figures, self.budget), *self.company_budgets]
 
     @property
     def is_total_known(self) -> bool:
         """Whether `budget` holds a budget that can be that of all companies.
 
-        It can't be if less was spent of it than of the companies' budgets together.
+        It can't be if it says neither what was spent nor what may be, as where only budgets of
+        parts were sent, or if less was spent of it than of the companies' budgets together.
         """
-        return any(not self.is_less_than_companies(each) for each in self.budget)
+        return any(
+            has_figures(each) and not self.is_less_than_companies(each) for each in self.budget
+        )
 
     def is_less_than_companies(self, whole: Budget) -> bool:
         """Whether less was spent of a budget than of those of the companies together.

@@ -63,6 +63,12 @@ def is_less_than_companies(whole: Budget, company_budgets: Iterable[Budget]) -> 
     return whole.spent.amount < spent_together(comparable) * LEAST_SHARE_OF_TOTAL
 
 
+def has_figures(budget: Budget) -> bool:
+    """Whether a budget says what was spent, what may be, or what is left."""
+    figures = (budget.spent, budget.limit, budget.remaining, budget.share)
+    return budget.unlimited or any(figure is not None for figure in figures)
+
+
 def _company_with_name(
     whole: Budget, companies: Mapping[str, Company], company_budgets: Mapping[str, Budget]
 ) -> str | None:

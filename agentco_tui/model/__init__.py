@@ -304,6 +304,8 @@ class Activity(Record, frozen=True, kw_only=True, gc=False):
     actor_type: SafeText | None = None
     company: Ref | None = None
     task: Ref | None = None
+    task_key: SafeText | None = None
+    """What users call the task beside its title: "ACT-1778"."""
     target: Ref | None = None
     """What it was done to, if that is not a task."""
     target_type: SafeText | None = None

@@ -135,6 +135,7 @@ MEANINGS: Final[Mapping[str, Mapping[str, str]]] = {
         "task": "the task it is about, as an object or a name",
         "task_id": "that task's id",
         "task_name": "that task's title",
+        "task_key": "that task's key, such as ACT-1778",
         "target": "what else it is about",
         "target_id": "that target's id",
         "target_name": "that target's name",

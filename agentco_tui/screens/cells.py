@@ -29,9 +29,11 @@ from agentco_tui.config import AlertLimits
 from agentco_tui.live.feeds import Clock
 from agentco_tui.live.insight import (
     LEVEL_WORDS,
+    NOT_AT_WORK,
     SEVERITY_LEVELS,
     Level,
     budget_level,
+    idle_status,
     is_failing,
     period_passed,
     priority_rank,
@@ -41,7 +43,8 @@ from agentco_tui.live.store import Store
 from agentco_tui.model import Budget, Money, Task
 from agentco_tui.model import format as fmt
 from agentco_tui.reading.identity import KIND_NOUNS, refusal
-from agentco_tui.text import Align, SafeText, mark_safe, signs
+from agentco_tui.reading.values.status_word import agent_state
+from agentco_tui.text import Align, SafeText, joined, mark_safe, signs
 from agentco_tui.text.row_filter import ColumnKind
 from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.tones import Cell, Tone, share_bar
@@ -153,6 +156,30 @@ class CellContext(msgspec.Struct):
         budgets = self.store.agent_budgets if is_agent else self.store.company_budgets
         return budgets.get(record.id)
 
+    def agent_words(self, ref: model.Ref) -> SafeText:
+        """Return the name of an agent, with its status if it does not work: "Nora ▲ paused"."""
+        agent = self.names.agent_of(ref)
+        name = self.names.agent(ref)
+        if agent is None or agent.state not in NOT_AT_WORK:
+            return name
+        return joined((name, _signed_state(agent.status or agent.state, agent.state)), " ")
+
+    def company_words(self, ref: model.Ref) -> SafeText:
+        """Return the name of a company, with its status if it does not work: "Acme ▲ paused"."""
+        name = self.names.company(ref)
+        status = idle_status(self.store.companies.get(ref.id))
+        if status is None:
+            return name
+        return joined((name, _signed_state(status, agent_state(status))), " ")
+
+    def agent_status(self, agent: model.Agent) -> Cell:
+        """Return the status of an agent, with a warning if it works in a company that does not."""
+        idle_company = self.names.idle_company_of(agent)
+        if idle_company is None or agent.state in NOT_AT_WORK:
+            return agent_status_cell(agent)
+        words = [word for word in (agent.status, idle_company) if word is not None]
+        return warning_cell(", ".join(words))
+
     def remaining_cell(self, agent: model.Agent) -> Cell:
         """Return what an agent may still spend, in the tone of its budget's level."""
         budget = self.budget_of(agent)
@@ -262,6 +289,20 @@ def _state_cell(word: str, sign_and_tone: tuple[str, Tone] | None) -> Cell:
 
 def task_status_cell(task: Task) -> Cell:
     return _state_cell(task.status or task.state or signs.missing, TASK_STATES.get(task.state))
+
+
+def company_status_cell(company: model.Company) -> Cell:
+    """Return the status of a company, with the sign of its state if it does not work."""
+    status = idle_status(company)
+    if status is None:
+        return text_cell(company.status)
+    state = agent_state(status)
+    return Cell(_signed_state(status, state), AGENT_STATES[state][1])
+
+
+def _signed_state(word: str, state: model.AgentState | None) -> SafeText:
+    """Return the word for an agent's or a company's state behind the sign of that state."""
+    return _state_cell(word, AGENT_STATES.get(state)).text
 
 
 def agent_status_cell(agent: model.Agent) -> Cell:

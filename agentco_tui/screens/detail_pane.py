@@ -16,7 +16,7 @@ part of its limit.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -39,7 +39,15 @@ from agentco_tui.screens.sent_fields import (
     texts_in,
 )
 from agentco_tui.system.osc import LINKABLE
-from agentco_tui.text import SafeText, cell_width, clean_line, count_hidden, escaped, mark_safe
+from agentco_tui.text import (
+    SafeText,
+    cell_width,
+    clean_line,
+    count_hidden,
+    escaped,
+    joined,
+    mark_safe,
+)
 from agentco_tui.text.signs import signs
 from agentco_tui.widgets.text_pane import (
     LABEL_WIDTH,
@@ -53,6 +61,8 @@ from agentco_tui.widgets.tones import Cell, Tone
 
 GAUGE_WIDTH: Final = 15
 """Cells of the gauge of a budget."""
+MOST_SUMS_AT_HEAD: Final = 3
+"""Sums below the title of a question; more would push what else is known out of sight."""
 MOST_HIDDEN_NAMED: Final = 5
 """Fields with characters that can't be shown that are named; of more, the number is shown."""
 ESCAPE_LENGTH: Final = 12
@@ -96,9 +106,9 @@ def task_details(
     agent = names.agent_of(task.agent)
     trust = context.trust_of(task)
     items += [
-        link("agent", names.agent, task.agent, "agents"),
+        link("agent", context.agent_words, task.agent, "agents"),
         field("role", None if agent is None else agent.role),
-        link("company", names.company, names.company_of(task), "companies"),
+        link("company", context.company_words, names.company_of(task), "companies"),
         field("trust", None if trust is None else fmt.number(trust)),
     ]
     if task.updated:
@@ -203,6 +213,12 @@ def activity_details(entry: model.Activity, context: CellContext) -> list[PaneIt
         """Return a function that names the record in a slot of the entry, such as its actor."""
         return lambda ref: names.of_entry(entry, slot) or clean_line(ref.id or "")
 
+    def task_name(ref: Ref) -> SafeText:
+        """Return the task's key and title, as far as they are known, else its id."""
+        title = names.of_entry(entry, "task")
+        words = joined(part for part in (entry.task_key, title) if part is not None)
+        return words or clean_line(ref.id or "")
+
     return [
         Paragraph(sentence(entry, names), Tone.STRONG),
         BlankLine(),
@@ -211,7 +227,7 @@ def activity_details(entry: model.Activity, context: CellContext) -> list[PaneIt
         link("agent", name_in("agent"), entry.agent, "agents"),
         field("by", name_and_id(name_in("actor"), entry.actor)),
         link("company", name_in("company"), entry.company, "companies"),
-        link("task", name_in("task"), entry.task, task_screen),
+        link("task", task_name, entry.task, task_screen),
         field(
             entry.target_type or mark_safe("target"), name_and_id(name_in("target"), entry.target)
         ),
@@ -303,12 +319,23 @@ def task_in_full(
 ) -> list[PaneItem]:
     """Return everything that the platform sent about a task, for a decision on it.
 
-    The title comes first, then `facts`, the sums, the description and all other fields.
+    The title comes first, then the first sums that are asked for, `facts`, the cost and further
+    sums, the description and all other fields.
     """
-    items = [*title_items(task), *facts, field("id", clean_line(task.sent_id, UNLIMITED))]
-    if not task.cost:
+    sums, other_fields = sums_of(task)
+    further_sums = sums[MOST_SUMS_AT_HEAD:]
+    items = [*title_items(task), *_sum_lines(sums[:MOST_SUMS_AT_HEAD]), *facts]
+    items.append(field("id", clean_line(task.sent_id, UNLIMITED)))
+    if task.cost:
+        further_sums.insert(0, (mark_safe("cost"), fmt.money(task.cost)))
+    elif sums:
+        # A missing sign below the sums would read as if nothing was to be paid.
+        items.append(FieldLine(mark_safe("cost"), mark_safe("not sent"), Tone.DIM))
+    else:
         items.append(field("cost", None))
-    return [*items, *asked_for(task), BlankLine(), field("created", when(task.created, context))]
+    items += _sum_lines(further_sums)
+    items += _description_and_fields(task, other_fields)
+    return [*items, BlankLine(), field("created", when(task.created, context))]
 
 
 def asked_for(task: Task) -> list[PaneItem]:
@@ -316,11 +343,18 @@ def asked_for(task: Task) -> list[PaneItem]:
     sums, other_fields = sums_of(task)
     if task.cost:
         sums.insert(0, (mark_safe("cost"), fmt.money(task.cost)))
+    return [*_sum_lines(sums), *_description_and_fields(task, other_fields)]
+
+
+def _sum_lines(sums: Sequence[tuple[SafeText, SafeText]]) -> list[PaneItem]:
+    """Return a line for each sum, which has a label and a value."""
     widest = max((cell_width(label) + 2 for label, _ in sums), default=0)
     label_width = min(WIDEST_LABEL, max(LABEL_WIDTH, widest))
-    items: list[PaneItem] = [
-        FieldLine(label, value, Tone.STRONG, label_width) for label, value in sums
-    ]
+    return [FieldLine(label, value, Tone.STRONG, label_width) for label, value in sums]
+
+
+def _description_and_fields(task: Task, other_fields: Mapping[str, Any]) -> list[PaneItem]:
+    items: list[PaneItem] = []
     if task.description:
         items += [BlankLine(), Heading(mark_safe("Description")), Paragraph(task.description)]
     return [*items, *field_table(other_fields)]

@@ -31,7 +31,7 @@ from agentco_tui.screens.detail_pane import field, id_warning, is_listed, link, 
 from agentco_tui.screens.navigation import AGENT_LOG
 from agentco_tui.screens.overview_panels import log_lines
 from agentco_tui.screens.trends import entries_trend, spending_items, sum_of_days, waiting_trend
-from agentco_tui.text import clean_line, mark_safe, signs
+from agentco_tui.text import SafeText, clean_line, mark_safe, signs
 from agentco_tui.widgets.text_pane import (
     BlankLine,
     CellLine,
@@ -94,7 +94,12 @@ def _company_head(company: Company, agents: list[Agent]) -> list[PaneItem]:
         Paragraph(company.name or clean_line(company.sent_id), Tone.STRONG),
         *id_warning(company),
     ]
-    facts = [company.status, company.template, f"{fmt.count(len(agents))} agents" if agents else ""]
+    status: SafeText | None = company.status
+    if insight.idle_status(company) is not None:
+        cell = cells.company_status_cell(company)
+        items.append(Paragraph(cell.text, cell.tone))
+        status = None
+    facts = [status, company.template, f"{fmt.count(len(agents))} agents" if agents else ""]
     words = f" {signs.separator} ".join(fact for fact in facts if fact)
     if words:
         items.append(Paragraph(mark_safe(words)))
@@ -107,14 +112,14 @@ def agent_page(agent: Agent, dashboard: DashboardContext) -> list[PaneItem]:
     """Return the page of an agent: what waits, its money, and the newest of its log."""
     workspace = dashboard.workspace
     context = dashboard.cell_context
-    status = cells.agent_status_cell(agent)
+    status = context.agent_status(agent)
     tasks = [t for t in _waiting(context) if t.agent is not None and t.agent.id == agent.id]
     newest = reversed(context.store.activity)
     entries = (entry for entry in newest if is_about_agent(entry, agent.id, context.names))
     return [
         Paragraph(agent.name or clean_line(agent.sent_id), Tone.STRONG),
         *id_warning(agent),
-        link("company", context.names.company, agent.company, "companies"),
+        link("company", context.company_words, agent.company, "companies"),
         field("status", mark_safe(status.text.strip()), status.tone),
         field("role", agent.role),
         field("trust", agent.trust_word or fmt.number(agent.trust)),

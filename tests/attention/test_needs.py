@@ -32,6 +32,7 @@ from agentco_tui.model import (
     Alert,
     Budget,
     BudgetScope,
+    Company,
     Listing,
     Moment,
     Money,
@@ -165,6 +166,21 @@ def test_an_alert_its_budget_and_its_stopped_agent_are_one_and_their_tasks_stay_
     store = Store()
     store.agents.records["ada"] = agent("ada", AgentState.PAUSED)
     assert told(rest[1], store=store).consequence == "Ada is paused"
+
+
+def test_a_task_in_a_company_that_does_not_work_says_so() -> None:
+    [need] = found(tasks=(task("t1", 90),), agents=(agent("ada"),))
+    store = Store()
+    store.agents.records["ada"] = agent("ada")
+    for status, words in (
+        ("paused", "Acme is paused"),
+        ("not active", "Acme is not active"),
+        ("active", ""),
+        ("trial", ""),
+    ):
+        name, sent = mark_safe("Acme"), mark_safe(status)
+        store.companies.records["acme"] = Company(id="acme", name=name, status=sent)
+        assert told(need, store=store).consequence == words
 
 
 def test_what_is_known_of_a_need_stays_one_need_while_it_changes() -> None:

@@ -83,6 +83,7 @@ def test_what_the_key_may_not_do(command: Command, still: EmbeddedPlatform) -> N
         ("GET /api/budget/**:status=500", "3 reads that failed"),
         ("alerts:bad_json", "1 read that failed"),
         ("reads:status=500", "no read was answered"),
+        ("GET /api/budget/**:status=404", "3 reads that failed"),
     ],
 )
 def test_it_concludes_nothing_from_reads_that_failed(
@@ -95,6 +96,32 @@ def test_it_concludes_nothing_from_reads_that_failed(
     assert "is not known" in out
     still.faults.clear()
     assert "the key may read everything that was requested" in command("doctor").out
+
+
+@pytest.mark.parametrize("words", [("doctor",), ("doctor", "--fields"), ("doctor", "--json")])
+def test_no_address_is_doubted_that_answers_later_requests(
+    command: Command, still: EmbeddedPlatform, words: tuple[str, ...]
+) -> None:
+    still.faults.add("GET /api/companies:status=404")
+    still.faults.add("GET /api/agents:status=404")
+    ran = command.on(still)(*words)
+    assert ran.code == 3
+    assert "check base_url" not in ran.out
+    for path in ("/api/companies", "/api/agents"):
+        assert f"has no {path} (404), though it answers at other paths" in ran.out
+    order = ["/api/companies", "/api/agents", "/api/tasks", "/api/budget/alerts"]
+    assert sorted(order, key=ran.out.index) == order
+
+
+@pytest.mark.parametrize("words", [("doctor",), ("doctor", "--fields"), ("doctor", "--json")])
+def test_an_address_that_answers_nothing_is_doubted(
+    command: Command, still: EmbeddedPlatform, words: tuple[str, ...]
+) -> None:
+    still.faults.add("reads:status=404")
+    ran = command.on(still)(*words)
+    assert ran.code == 3
+    assert "has no /api/companies (404): check base_url, which ends before /api" in ran.out
+    assert "though it answers" not in ran.out
 
 
 def test_of_writes_it_tells_what_became_of_the_last_ones_from_here(

@@ -240,6 +240,39 @@ def test_the_budget_of_one_company_is_never_told_as_the_total(
         assert sum("4,330" in line or "4330" in line for line in shown) == 1
 
 
+@pytest.mark.parametrize("inside", ["budget", "summary", "data"])
+def test_a_company_is_named_by_the_answer_where_no_list_of_companies_says_more(
+    command: Command, inside: str
+) -> None:
+    with EmbeddedPlatform(speed=0) as platform:
+        globex = next(c for c in platform.world.state.companies.values() if c.name == "Globex")
+    figures = {"companyId": globex.id, "monthlyLimit": 4330, "spent": 1255.6}
+
+    def only_of_globex(kind: str, record: Any) -> Any:
+        return {inside: figures} if kind == "overview" else record
+
+    with EmbeddedPlatform(speed=0, edit=only_of_globex) as platform:
+        platform.faults.add("company_budgets:status=404")
+        first = command.on(platform)("status").lines[0]
+        told = json.loads(command("status", "--json").out)
+    assert "Globex spent 1,255.60" in first
+    assert "all companies" not in first
+    assert told["budget"] is None
+
+
+def test_an_answer_with_budgets_of_parts_alone_hides_no_company(command: Command) -> None:
+    """As a platform does that sends policies, and nothing for the whole."""
+    policy = {"scopeType": "agent", "scopeId": "ag_1", "amount": 500, "observedAmount": 20}
+
+    def only_policies(kind: str, record: Any) -> Any:
+        return {"policies": [policy]} if kind == "overview" else record
+
+    with EmbeddedPlatform(speed=0, edit=only_policies) as platform:
+        first = command.on(platform)("status").lines[0]
+    for name in ("Acme Robotics", "Globex", "Initech Content"):
+        assert f"{name} spent $" in first
+
+
 def test_json_for_scripts(command: Command, still: EmbeddedPlatform) -> None:
     ran = command.on(still)("status", "--json")
     told = json.loads(ran.out)
@@ -406,7 +439,9 @@ def test_what_is_not_known_is_not_told() -> None:
         pending=_list(_task("t", 1), capped=True),
         budget=BudgetOverview(whole=Budget(id="all", scope=BudgetScope.ALL)),
     )
-    assert headline(judged) == "at least 1 pending, oldest 1 s; no alerts"
+    known = "Acme spent $20.00 of $100.00; Globex spent $10.00 of $100.00"
+    assert headline(judged) == f"at least 1 pending, oldest 1 s; no alerts; {known}"
+    assert judged.budget is None
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from agentco_tui.demo.renderer import Json
 from agentco_tui.demo.world_state import DemoTask
 from tests.commands.conftest import Command
 from tests.platform import EmbeddedPlatform
@@ -46,6 +47,47 @@ def test_what_was_read_is_approved_once(
     told = json.loads(command("approve", waiting.id, "--expect", fingerprint, "--json").out)
     assert (told["exit_code"], told["kind"], told["attempt_id"]) == (0, "approved", None)
     assert len(still.requests.matching("approve")) == 1
+
+
+def _without_names(kind: str, record: Json) -> Json:
+    """A record as platforms send it that name other records by their ids only."""
+    if kind != "activity":
+        record.pop("agent_name", None)
+        record.pop("company_name", None)
+    return record
+
+
+def test_the_journal_has_names_where_the_platform_sends_only_ids(command: Command) -> None:
+    with EmbeddedPlatform(speed=0, edit=_without_names) as platform:
+        waiting = platform.world.tasks(status="pending")[0]
+        told = command.on(platform)("get", "task", waiting.id, "--json").out
+        fingerprint = json.loads(told)["fingerprint"]
+        command("approve", waiting.id, "--expect", fingerprint)
+        command("create-task", "--agent", waiting.agent.id, "--title", "Close the books")
+        command("set-limit", waiting.agent.id, "900")
+        company = waiting.agent.company
+        for attempt in journal(command):
+            owners = (attempt["agent_name"], attempt["company_name"], attempt["company"])
+            assert owners == (waiting.agent.name, company.name, company.id), attempt["verb"]
+        words = f"approve “{waiting.title}” {waiting.id} ("
+        words = f"{words}{company.name} {company.id}, {waiting.agent.name} {waiting.agent.id})"
+        assert words in command("journal").lines[0]
+
+
+def test_names_that_cannot_be_read_delay_no_change(command: Command) -> None:
+    with EmbeddedPlatform(speed=0, edit=_without_names) as platform:
+        waiting = platform.world.tasks(status="pending")[0]
+        told = command.on(platform)("get", "task", waiting.id, "--json").out
+        fingerprint = json.loads(told)["fingerprint"]
+        platform.faults.add("agent:status=404")
+        platform.faults.add("company:status=500")
+        assert command("approve", waiting.id, "--expect", fingerprint).code == 0
+        [attempt] = journal(command)
+        assert (attempt["agent"], attempt["company"]) == (
+            waiting.agent.id,
+            waiting.agent.company.id,
+        )
+        assert (attempt["agent_name"], attempt["company_name"]) == (None, None)
 
 
 def test_nothing_is_sent_without_what_was_read_or_where_it_changed(

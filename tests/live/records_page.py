@@ -42,7 +42,7 @@ them: a name that stands here keeps its meaning; fields may be added.
   `words`, and `attempt_id` as in `agentco-tui journal --json`.
 """
 _NOTES: Final = {
-    ("task", "title_from"): "the field the title was taken from",
+    ("task", "title_from"): "the field the title was taken from, or several joined by ` + `",
     ("task", "fingerprint"): "what `approve --expect` compares; hexadecimal",
     ("task", "waiting_since"): "when it began to wait for a person, if told apart from `created`",
     ("budget", "id"): "of what it is for",

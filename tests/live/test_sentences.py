@@ -16,7 +16,18 @@ from agentco_tui.live.sentences import (
     without_particulars,
 )
 from agentco_tui.live.store import Store
-from agentco_tui.model import Activity, Agent, Company, Listing, Moment, Record, Ref, Severity, Task
+from agentco_tui.model import (
+    Activity,
+    Agent,
+    Company,
+    Listing,
+    Moment,
+    Record,
+    Ref,
+    Severity,
+    Task,
+    extra_fields,
+)
 from agentco_tui.reading.decode import read_page
 from agentco_tui.reading.kinds.activity import ACTIVITY
 from agentco_tui.text import clean_line, mark_safe
@@ -57,6 +68,24 @@ def entry_of(**sent: Any) -> Activity:
             {**ADA, "action": "issue.checked_out", "entity_type": "issue", "entity_id": "t1"},
             "agent · checked out issue t1 by a1",
             "Ada · checked out issue “Refund 3”",
+        ),
+        (
+            {**ADA, "action": "issue.updated", "entity_type": "issue", "entity_id": "t1",
+             "details": {"identifier": "GLO-7"}},
+            "agent · updated issue GLO-7 by a1",
+            "Ada · updated issue GLO-7 “Refund 3”",
+        ),
+        (
+            {**ADA, "action": "issue.created", "entity_type": "issue", "entity_id": "t9",
+             "details": {"identifier": "GLO-8", "title": "Publish the prices"}},
+            "agent · created issue GLO-8 “Publish the prices” by a1",
+            "Ada · created issue GLO-8 “Publish the prices”",
+        ),
+        (
+            {**ADA, "action": "issue.comment_added", "entity_type": "issue", "entity_id": "t9",
+             "details": {"issueIdentifier": "GLO-8", "issueTitle": "Publish the prices"}},
+            "agent · added comment of issue GLO-8 “Publish the prices” by a1",
+            "Ada · added comment of issue GLO-8 “Publish the prices”",
         ),
         (
             {**ADA, "action": "lease_released", "entity_type": "environment_lease",
@@ -194,3 +223,18 @@ def test_records_of_several_kinds_may_have_one_id() -> None:
 )
 def test_what_texts_that_are_alike_have_in_common(text: str, words: str) -> None:
     assert without_particulars(text) == words
+
+
+@pytest.mark.parametrize(
+    ("entity", "details"),
+    [
+        ("issue", {"title": "The new title?"}),  # of what, it does not say
+        ("environment_lease", {"identifier": "GLO-7", "title": "Publish the prices"}),
+    ],
+)
+def test_details_name_no_other_record(entity: str, details: dict[str, str]) -> None:
+    sent = {"action": "it.updated", "entity_type": entity, "entity_id": "x1", "details": details}
+    entry = entry_of(**sent)
+    assert "x1" in sentence(entry, Names(Store()))
+    assert entry.task_key is None
+    assert extra_fields(entry.extra)["details"] == details

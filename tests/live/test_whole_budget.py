@@ -108,6 +108,13 @@ def test_what_is_less_than_the_companies_together_is_not_called_the_total(
     assert Names(store).budget(answer) == UNNAMED_BUDGET
 
 
+def test_what_has_no_figure_hides_no_companies() -> None:
+    acme, globex = company("acme", 43, 90), company("globex", 20)
+    store = polled(Budget(id="all", scope=BudgetScope.ALL), acme, globex)
+    assert not store.is_total_known
+    assert store.budgets_of_scope(None) == [acme, globex]
+
+
 def test_a_total_of_another_period_is_not_compared() -> None:
     today = replace(whole(30, 70), period=mark_safe("daily"))
     store = polled(today, company("acme", 43, 90), company("globex", 20))

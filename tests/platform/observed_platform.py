@@ -29,7 +29,8 @@ from agentco_tui.demo.connection import ClientConnection
 from agentco_tui.demo.faults import Fault, Faults
 from agentco_tui.demo.http_messages import Answer, Request
 from agentco_tui.demo.incidents import SimulationWithIncidents
-from agentco_tui.demo.renderer import Renderer
+from agentco_tui.demo.record_fields import Fields
+from agentco_tui.demo.renderer import Json, Renderer
 from agentco_tui.demo.rest_api import Keys, RestApi
 from agentco_tui.demo.world import World
 from agentco_tui.demo.world_state import DemoTask, RefusedError
@@ -38,6 +39,8 @@ from tests.platform.shaped_renderer import ShapedRenderer
 from tests.platform.shapes import SHAPE_NAMES, SHAPES
 
 _CONTROL = "/_demo/"
+Edit = Callable[[str, Json], Json]
+"""Returns what is sent instead of a record, by the record's kind and its JSON."""
 _SECRET_HEADERS = frozenset({"authorization", "cookie", "proxy-authorization"})
 
 
@@ -114,7 +117,20 @@ def _world_class(shape: str) -> type[World]:
     return WorldWithNumbers if has_numbers else World
 
 
-def _renderer(shape: str, page_size: int | None) -> Renderer:
+class EditedRenderer(Renderer):
+    """Renders records as the embedded platform does, and has each edited before it is sent."""
+
+    def __init__(self, edit: Edit) -> None:
+        super().__init__()
+        self._edit = edit
+
+    def record(self, kind: str, fields: Fields) -> Json:
+        return self._edit(kind, super().record(kind, fields))
+
+
+def _renderer(shape: str, page_size: int | None, edit: Edit | None) -> Renderer:
+    if edit is not None:
+        return EditedRenderer(edit)
     if shape not in SHAPES:
         return Renderer()
     if page_size is None:
@@ -125,7 +141,8 @@ def _renderer(shape: str, page_size: int | None) -> Renderer:
 class EmbeddedPlatform(server.EmbeddedPlatform):
     """`shape` is one of `SHAPE_NAMES`, `world_options` are those of `World`.
 
-    `page_size` replaces the length of the pages of a shape that has some.
+    `page_size` replaces the length of the pages of a shape that has some. `edit` gets the kind and
+    the JSON of each record of the shape `plain`, and returns what is sent instead.
     """
 
     def __init__(
@@ -134,6 +151,7 @@ class EmbeddedPlatform(server.EmbeddedPlatform):
         *,
         shape: str = "plain",
         page_size: int | None = None,
+        edit: Edit | None = None,
         faults: Iterable[str] = (),
         port: int = 0,
         **world_options: Any,
@@ -143,6 +161,7 @@ class EmbeddedPlatform(server.EmbeddedPlatform):
         self._build_world = partial(_world_class(shape), seed, **world_options)
         self._shape = shape
         self._page_size = page_size
+        self._edit = edit
         self._seed = seed
         self._fault_specs = tuple(faults)
         self.keys: RevocableKeys
@@ -150,7 +169,7 @@ class EmbeddedPlatform(server.EmbeddedPlatform):
             self._build_world(),
             RevocableKeys(seed),
             LoggedFaults(self._fault_specs),
-            renderer=_renderer(shape, page_size),
+            renderer=_renderer(shape, page_size, edit),
             port=port,
         )
         self.requests = RequestLog(maxlen=20_000)
@@ -161,7 +180,9 @@ class EmbeddedPlatform(server.EmbeddedPlatform):
         self.world = self._build_world()
         self.keys = RevocableKeys(self._seed)
         self.faults = LoggedFaults(self._fault_specs)
-        self._api = RestApi(self.world, self.keys, _renderer(self._shape, self._page_size))
+        self._api = RestApi(
+            self.world, self.keys, _renderer(self._shape, self._page_size, self._edit)
+        )
         self.requests.clear()
 
     async def serve(self, connection: ClientConnection, request: Request) -> None:

@@ -7,6 +7,7 @@ from urllib.parse import parse_qs
 
 import pytest
 
+from agentco_tui.demo.renderer import Json
 from agentco_tui.live.activity_window import is_gap
 from agentco_tui.live.feeds import NO_LOG_FILTER, ActivityFilter, FeedName
 from agentco_tui.live.log_file import Written
@@ -231,9 +232,17 @@ async def test_a_gap_is_told(on: Staging) -> None:
         assert "▲" in s.line_with("entries may be missing")
 
 
+def _ids_alone(kind: str, record: Json) -> Json:
+    """An entry of the log without names and sentences."""
+    if kind != "activity":
+        return record
+    names = ("message", "agent_name", "company_name", "task_name")
+    return {name: value for name, value in record.items() if name not in names}
+
+
 async def test_ids_become_names_once_they_are_known(tmp_path: Path) -> None:
     """On a platform that tells ids alone and no sentences."""
-    with EmbeddedPlatform(speed=0, now=NOW, shape="cents") as platform:
+    with EmbeddedPlatform(speed=0, now=NOW, edit=_ids_alone) as platform:
         newest = next(e for e in platform.world.activity() if e.actor is None and e.task)
         assert newest.agent is not None
         assert newest.task is not None
@@ -246,6 +255,18 @@ async def test_ids_become_names_once_they_are_known(tmp_path: Path) -> None:
             platform.faults.clear()
             await s.poll(FeedName.AGENTS, FeedName.TASKS)
             await s.sees(f" {newest.agent.name} ", f"task “{newest.task.title[:10]}")
+            assert newest.task.id not in s.text
+
+
+async def test_a_title_in_an_entrys_details_needs_no_list_of_tasks(tmp_path: Path) -> None:
+    with EmbeddedPlatform(speed=0, now=NOW, shape="cents") as platform:
+        newest = next(e for e in platform.world.activity() if e.actor is None and e.task)
+        assert newest.task is not None
+        faults = ("agents:status=503", "tasks:status=503")
+        async with stage(
+            platform, tmp_path, place="activity", size=WIDE, faults=faults, wait=False
+        ) as s:
+            await s.sees(f"task “{newest.task.title[:10]}")
             assert newest.task.id not in s.text
 
 

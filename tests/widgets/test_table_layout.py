@@ -57,6 +57,17 @@ def test_what_is_unknown_goes_before_all_others_but_only_where_room_is_short() -
     assert seen == [[0, 1, 2], [1, 2], [2]]
 
 
+def test_a_needed_column_stays_and_all_shrink_before_another_has_to_go() -> None:
+    columns = [
+        column("a", 10),
+        column("b", 10, min_width=8, priority=3),
+        column("c", 10, min_width=8, priority=1),
+    ]
+    seen = [[p.index for p in arrange(columns, room, needed={1})] for room in (34, 24, 23, 14)]
+    assert seen == [[0, 1, 2], [0, 1, 2], [0, 1], [0, 1]]
+    assert [placed.width for placed in arrange(columns, 24, needed={1})] == [4, 8, 8]
+
+
 def test_columns_of_priority_0_shrink_the_widest_slack_first_and_are_then_cut() -> None:
     columns = [column("a", 10, min_width=8), column("b", 20, min_width=5)]
     assert [placed.width for placed in arrange(columns, 22)] == [10, 10]

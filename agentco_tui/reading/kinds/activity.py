@@ -28,7 +28,14 @@ from agentco_tui.reading.name_index import Field
 # Incomplete: a value that was read from a raw value that holds more.
 from agentco_tui.reading.reader_result import Incomplete
 from agentco_tui.reading.schema import DecodeContext, Kind, Row, UnreadableRecord
-from agentco_tui.reading.values.reference import COMPANY, join_refs, to_id, to_ref, to_ref_name
+from agentco_tui.reading.values.reference import (
+    COMPANY,
+    join_refs,
+    to_id,
+    to_key,
+    to_ref,
+    to_ref_name,
+)
 from agentco_tui.reading.values.scalar import to_text_only, to_word
 from agentco_tui.reading.values.status_word import severity, snake_case, verb_severity
 from agentco_tui.reading.values.time import to_moment
@@ -94,8 +101,11 @@ FIELDS: Final = (
         {actor,performed_by,by,initiator,author,principal}.{type,kind}
         """, to_word),
     *reference_fields("company", COMPANY),
-    *reference_fields("task", "task issue job", id_names="issue_identifier  # paperclip"),
-    Field("task_name", "{task,issue}_title  # paperclip", to_ref_name),
+    *reference_fields("task", "task issue job"),
+    Field("task_name", "{task,issue}_title details.{task,issue}_title  # paperclip", to_ref_name),
+    Field("task_key", "issue_identifier details.issue_identifier  # paperclip", to_key),
+    Field("target_key", "details.identifier # paperclip", to_key),
+    Field("target_title", "details.title # paperclip", to_text_only),
     *reference_fields(
         "target", "target object resource entity subject", more="# paperclip, Workday"
     ),
@@ -113,6 +123,10 @@ FIELDS: Final = (
 _AGENTS: Final = word_set(_AGENT)
 _TASKS: Final = word_set("task issue job todo")
 _COMPANIES: Final = word_set(COMPANY)
+_OF_TARGET: Final = ("target_key", "target_title")
+"""Slots of details that are read only if they describe the task that an entry is about."""
+_LONGEST_KEY: Final = 60
+"""Cells of the terminal to which a task's key is cut."""
 
 
 def _build(row: Row, context: DecodeContext) -> Activity:
@@ -136,14 +150,23 @@ def _build(row: Row, context: DecodeContext) -> Activity:
     elif actor is None and actor_type and agent is None:
         actor = Ref(None, values["actor_type"])
     target_type = snake_case(values.get("target_type") or "")
+    key: str | None = values.get("task_key")
     if target is not None:
         if target_type in _TASKS:
-            task = join_refs(task, target)
+            task = join_refs(task, target, _title_in_details(row))
             target = None
+            key = key or values.get("target_key")
         elif target_type in _COMPANIES and company is None:
             company = target
         elif target_type in _AGENTS and agent is None and actor is not None:
             agent = target
+    if key is not None and (task is None or task.id is None):
+        task = join_refs(task, Ref(key, None))
+    is_task_described = target_type in _TASKS and "target_key" in values
+    if not is_task_described:
+        for slot in _OF_TARGET:
+            if slot in values:
+                row.mark_unread(slot)  # shown as it was sent
     level = severity(values.get("severity", ""))
     is_derived = level is Severity.UNKNOWN
     if is_derived:
@@ -160,8 +183,20 @@ def _build(row: Row, context: DecodeContext) -> Activity:
         actor=actor,
         company=company,
         task=task,
+        task_key=clean_line(key, _LONGEST_KEY) if key is not None else None,
         target=target,
     )  # fmt: skip
+
+
+def _title_in_details(row: Row) -> Ref | None:
+    """The title of the task that an entry is about, by its details; None without its key there.
+
+    A title alone may be that of anything else that the entry tells.
+    """
+    title: SafeText | None = row.values.get("target_title")
+    if title is None or "target_key" not in row.values:
+        return None
+    return Ref(None, title)
 
 
 def _is_the_agent(actor: Ref, actor_type: str, agent: Ref | None) -> bool:

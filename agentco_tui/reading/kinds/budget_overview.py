@@ -169,16 +169,26 @@ def _rows_by_kind(rows: Json) -> dict[Kind[Budget], Json]:
 
 
 def _read_whole(rest: Mapping[str, Json], unit: Unit, kind: Kind[Budget]) -> Budget | None:
-    """The whole's budget: from the answer's top, else from the object that sums it up."""
-    obj: Mapping[str, Json] = rest
-    if not _has_figure(rest, kind):
-        key_of_whole = _key_of_whole(rest, kind)
-        if key_of_whole is None:
-            return None
-        beside = {key: value for key, value in rest.items() if key != key_of_whole}
-        obj = {**beside, **rest[key_of_whole]}
+    """The whole's budget: from the answer's top, else from the object that sums it up.
+
+    Figures of such an object may be read from the top too, as `budget.spent`; then only the object
+    says whose they are.
+    """
+    key_of_whole = _key_of_whole(rest, kind)
+    at_top = _read_object(rest, unit, kind) if _has_figure(rest, kind) else None
+    if key_of_whole is None or (at_top is not None and at_top.scope is not BudgetScope.ALL):
+        return at_top
+    beside = {key: value for key, value in rest.items() if key != key_of_whole}
+    inside = _read_object({**beside, **rest[key_of_whole]}, unit, kind)
+    if at_top is None or inside is None:
+        return at_top or inside
+    is_same = (inside.spent, inside.limit) == (at_top.spent, at_top.limit)
+    return inside if is_same and inside.scope is not BudgetScope.ALL else at_top
+
+
+def _read_object(obj: Mapping[str, Json], unit: Unit, kind: Kind[Budget]) -> Budget | None:
+    """The budget in an object that is not a row of a list; None if there is none."""
     try:
-        # is_root: it is the whole answer, not a row of a list.
         return kind.read(obj, DecodeContext(unit=unit, is_root=True))
     except UnreadableRecord:
         return None

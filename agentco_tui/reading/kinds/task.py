@@ -18,8 +18,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from agentco_tui.model import Moment, Money, Task, TaskState
+from agentco_tui.reading.field_names import phrase
 from agentco_tui.reading.identity import TASK_IDS, doubt_of_row
-from agentco_tui.reading.json_access import Json
+from agentco_tui.reading.json_access import Json, get_field
 from agentco_tui.reading.kinds.common_fields import (
     COST,
     CREATED,
@@ -59,6 +60,8 @@ from agentco_tui.text.memoized import memoized
 
 _LINE: Final = 400
 """Cells of the terminal to which a title or a name is cut."""
+_LONGEST_NAME: Final = 60
+"""Cells to which the name of what is asked for is cut in a title."""
 _DESCRIPTION: Final = 30_000
 """Cells to which a description is cut, and the largest number of its lines."""
 
@@ -341,11 +344,14 @@ def _build(row: Row, context: DecodeContext) -> Task:
 def _title(row: Row) -> tuple[SafeText | None, str]:
     """The best words for a title, and the platform's name of the field that they are from.
 
-    A task without a title is called by its description's first line, its tool or its type.
+    A task without a title is called by its description's first line, its tool or its type. One
+    that asks for something with a name and a title is called by all of these (`_named_request`).
     """
     values = row.values
     if "title" in values:
-        return values["title"], row.source("title").name
+        source = row.source("title")
+        named = _named_request(row, source.key, source.name)
+        return named or (values["title"], source.name)
     for line in values.get("description", "").splitlines():
         if line.strip():
             return clean_line(line.strip()), "description"
@@ -354,6 +360,35 @@ def _title(row: Row) -> tuple[SafeText | None, str]:
     if "type" in values and values["type"].lower() not in _UNINFORMATIVE_TYPES:
         return values["type"], row.source("type").name
     return None, "id"
+
+
+def _named_request(row: Row, key: str, path: str) -> tuple[SafeText, str] | None:
+    """What a request asks, where its title is the name or the title of what it asks for.
+
+    A request to hire has {"type": "hire_agent", "payload": {"name": "Cleo", "title": "Finance
+    lead"}}: "hire agent: Cleo, Finance lead", from "type + payload.name + payload.title". `path`
+    leads to what the title was read from, below the `key` of the payload. None for other titles.
+    """
+    payload = row.obj[key]
+    outer_path, _, last_name = path.rpartition(".")
+    if type(payload) is not dict or last_name not in ("name", "title"):
+        return None
+    words: str = row.values["title"]
+    sources = [path]
+    name = get_field(payload, "name")
+    if last_name == "title":
+        if type(name) is not str or not name.strip():
+            return None
+        if clean_line(name.strip()) != words:
+            # It stays among the fields that are shown with the payload, too.
+            words = f"{clean_line(name.strip(), _LONGEST_NAME)}, {words}"
+            sources.insert(0, f"{outer_path}.name")
+    request: SafeText | None = row.values.get("type")
+    if request is not None and request.lower() not in _UNINFORMATIVE_TYPES:
+        words = f"{clean_line(phrase(request), _LONGEST_NAME)}: {words}"
+        sources.insert(0, row.source("type").name)
+    # Longer than another title, so that no end of the title is lost behind the words before it.
+    return clean_line(words, 2 * _LINE), " + ".join(sources)
 
 
 def _status(values: Values) -> SafeText | None:

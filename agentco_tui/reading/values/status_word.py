@@ -103,7 +103,7 @@ _AGENTS: Final = _table(
             hiring training""",
         AgentState.STOPPED: """stopped terminated killed disabled offline archived deleted retired
             inactive down dead fired decommissioned shutdown shut_down off removed exited
-            disconnected dismissed""",
+            disconnected dismissed not_active not_enabled""",
     }
 )
 

@@ -25,7 +25,7 @@ from agentco_tui.api.errors import ApiError
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import waiting_since
 from agentco_tui.live.store import Change
-from agentco_tui.model import Task, Trace
+from agentco_tui.model import Ref, Task, Trace
 from agentco_tui.model import format as fmt
 from agentco_tui.screens.cells import priority_cell
 from agentco_tui.screens.dashboard_context import DashboardContext
@@ -201,14 +201,18 @@ class ApproveQuestion(TaskQuestion):
         yield from self._trace_items()
 
     def _summary(self) -> Paragraph:
-        """Return one line: company, agent, priority, how long the task has waited, and trust."""
+        """Return one line: company, agent, priority, how long the task has waited, and trust.
+
+        Of a company or an agent that does not work, its status is there, too.
+        """
         task = self.subject
         names = self.workspace.names
+        context = self.cell_context
         agent = names.agent_of(task.agent)
         role = f" ({agent.role})" if agent is not None and agent.role else ""
         parts = [
-            names.company(names.company_of(task)),
-            mark_safe(f"{names.agent(task.agent)}{role}"),
+            context.company_words(names.company_of(task) or Ref()),
+            mark_safe(f"{context.agent_words(task.agent or Ref())}{role}"),
             mark_safe(priority_cell(task.priority).text.strip()),
             mark_safe(f"waits {self.cell_context.wait(waiting_since(task))}"),
         ]

@@ -88,14 +88,17 @@ def arrange(
     room: int,
     unknown: Collection[int] = (),
     chosen: Sequence[int] = (),
+    needed: Collection[int] = (),
 ) -> tuple[Placed[R], ...]:
     """Fit columns into `room` cells: the `chosen` ones in their order, or the default ones.
 
-    `unknown` are the columns without any value; both parameters are indexes. If the room is too
-    small, these steps follow each other until the rest fits:
+    `unknown` are the columns without any value, `needed` those that no lack of room hides, whatever
+    their priority; all are indexes. If the room is too small, these steps follow each other until
+    the rest fits:
 
     1. The unknown columns are hidden.
-    2. Columns that grow shrink to `min_width`.
+    2. Columns that grow shrink to `min_width`; all do if there are needed ones, which shall not
+       cost others their place.
     3. The column with the highest priority number is hidden, the rightmost of equals; those that
        are visible only because they were chosen come last, those of priority 0 never.
     4. All shrink towards `min_width`, the one with most to give first.
@@ -112,10 +115,14 @@ def arrange(
         return max(1, min(columns[index].min_width, columns[index].width))
 
     def needed_width(index: int) -> int:
-        return least_width(index) if columns[index].grow else max(1, columns[index].width)
+        if columns[index].grow or needed:
+            return least_width(index)
+        return max(1, columns[index].width)
 
     def priority(index: int) -> float:
         column = columns[index]
+        if index in needed:
+            return 0
         return column.priority if column.shown_by_default else CHOSEN_PRIORITY
 
     while _total_width(map(needed_width, kept)) > room:

@@ -155,7 +155,11 @@ class TablePainter(Generic[R]):
             model.columns[index].hidden_while_empty for index in unknown
         )
         self.places = arrange(
-            model.columns, self._columns_width, unknown, self._view.chosen_columns
+            model.columns,
+            self._columns_width,
+            unknown,
+            self._view.chosen_columns,
+            self._view.needed_columns,
         )
         self.laid_out.clear()
 

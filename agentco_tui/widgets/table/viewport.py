@@ -44,6 +44,8 @@ class Viewport:
         """Notes on rows, by id. A note replaces the first cells of its row, as on a tombstone."""
         self.chosen_columns: tuple[int, ...] = ()
         """Indexes of the columns that the user chose, in their order; empty for the default."""
+        self.needed_columns: frozenset[int] = frozenset()
+        """Indexes of the columns that no lack of room hides."""
         self.stale = False
         """Whether the rows are out of date, and therefore dimmed."""
         self.thin = False

@@ -16,7 +16,7 @@ tone, for which the theme has a colour. `SafeText` is text without control chara
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from functools import partial
 from math import inf
 from time import monotonic
@@ -186,6 +186,16 @@ class RecordTable(TonedWidget, Generic[R], can_focus=True):
         self.viewport.chosen_columns = () if is_default else chosen
         self._painter.rearrange()
         self._repaint()
+
+    def need_columns(self, keys: Collection[str]) -> None:
+        """Hide none of these columns for lack of room, and others as their priorities say."""
+        needed = frozenset(
+            index for index, column in enumerate(self.model.columns) if column.key in keys
+        )
+        if needed != self.viewport.needed_columns:
+            self.viewport.needed_columns = needed
+            self._painter.rearrange()
+            self._repaint()
 
     @property
     def sort(self) -> tuple[str | None, bool]:
