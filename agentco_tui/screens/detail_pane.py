@@ -319,12 +319,13 @@ def task_in_full(
 ) -> list[PaneItem]:
     """Return everything that the platform sent about a task, for a decision on it.
 
-    The title comes first, then the first sums that are asked for, `facts`, the cost and further
-    sums, the description and all other fields.
+    The title comes first, then `facts`, the cost beside the other sums, the description and all
+    other fields. If no cost was sent, the first sums come right below the title.
     """
     sums, other_fields = sums_of(task)
-    further_sums = sums[MOST_SUMS_AT_HEAD:]
-    items = [*title_items(task), *_sum_lines(sums[:MOST_SUMS_AT_HEAD]), *facts]
+    first_sums = [] if task.cost else sums[:MOST_SUMS_AT_HEAD]
+    further_sums = sums[len(first_sums) :]
+    items = [*title_items(task), *_sum_lines(first_sums), *facts]
     items.append(field("id", clean_line(task.sent_id, UNLIMITED)))
     if task.cost:
         further_sums.insert(0, (mark_safe("cost"), fmt.money(task.cost)))

@@ -260,6 +260,16 @@ def test_sums_stand_first_and_say_what_they_come_to_where_that_is_told() -> None
     ]
 
 
+def test_without_a_cost_the_other_sums_stand_below_the_title() -> None:
+    shown = lines(read(payload={"name": "Cleo", "monthly_cents": 75_000, "currency": "USD"}))
+    assert shown[:4] == ["Pay ACME", "monthly_cents  75,000 = $750.00", "id           t1",
+                         "cost         not sent"]  # fmt: skip
+    many = lines(read(payload={f"fee_{number}": number for number in range(1, 6)}))
+    assert [line.split()[0] for line in many[1:8]] == [
+        "fee_1", "fee_2", "fee_3", "id", "cost", "fee_4", "fee_5",
+    ]  # fmt: skip
+
+
 def test_a_sum_whose_unit_is_not_told_is_not_made_into_another() -> None:
     shown = "\n".join(
         lines(read(total=4_000, payload={"to": "ACME", "amount": 5_000, "currency": "EUR"}))
