@@ -26,6 +26,7 @@ __all__ = [
     "NotAllowed",
     "NotFound",
     "NotJson",
+    "NotOffered",
     "NotSent",
     "OtherStatus",
     "PlatformFailed",
@@ -132,6 +133,10 @@ class ApiError(AgentcoError):
 
 class NotSent(ApiError, sent=Sent.NO):
     """Refused here: wrong origin, no key, an argument that cannot be sent."""
+
+
+class NotOffered(NotSent):
+    """Refused here: the platform does not offer this, so that there is nothing to send."""
 
 
 class Withheld(ApiError, sent=Sent.NO):
