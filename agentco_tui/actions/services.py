@@ -13,7 +13,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
@@ -22,10 +22,12 @@ from agentco_tui.actions.journal_errors import JournalError
 from agentco_tui.actions.journal_lines import Attempt, seconds_of
 from agentco_tui.actions.outcome import Verb
 from agentco_tui.actions.task_reader import TaskReader
-from agentco_tui.api.client import Client
 from agentco_tui.api.errors import NotAllowed
 from agentco_tui.live.poller import Poller
 from agentco_tui.text import SafeText, mark_safe
+
+if TYPE_CHECKING:
+    from agentco_tui.api.platform import Platform
 
 R = TypeVar("R")
 
@@ -100,7 +102,7 @@ class Services:
 
     def __init__(
         self,
-        client: Client,
+        client: Platform,
         poller: Poller,
         journal: Journal,
         *,

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from agentco_tui.text import SafeText
 
 
-class Connection(Protocol):
+class PlatformConnection(Protocol):
     """What is known of the connection to a platform, whatever is asked (`api.transport`)."""
 
     key: KeyInUse
@@ -85,7 +85,7 @@ class Platform(Protocol):
         """The names and units that the user has declared for it; `AS_SENT` declares none."""
 
     @property
-    def transport(self) -> Connection:
+    def transport(self) -> PlatformConnection:
         """Its key, its measurements and its recorder."""
 
     # ---- connections

@@ -28,8 +28,9 @@ from agentco_tui.text import SafeText, mark_safe, signs
 from agentco_tui.workspace.named_records import company_id_or_words
 
 if TYPE_CHECKING:
-    from agentco_tui.api.client import Client
+    from agentco_tui.api.capabilities import Operation
     from agentco_tui.api.measurements import Measurements
+    from agentco_tui.api.platform import Platform
     from agentco_tui.api.recorder import Recorder
 
 _LOG_ENTRIES: Final = 100
@@ -42,7 +43,7 @@ class ReadResult(NamedTuple):
     """The result of one read request."""
 
     operation: str
-    """Method and path: "GET /api/tasks"."""
+    """The request, as the platform calls it: "GET /api/tasks"."""
     note: SafeText | None
     """Why the request was not sent; None if it was."""
     seconds: float | None
@@ -59,13 +60,10 @@ class ReadResult(NamedTuple):
 class _Operation(NamedTuple):
     """A read operation of the API, and how it is sent."""
 
-    path: str
+    name: Operation
     request: Request | None  # None if doctor never sends it
-    kind: str = ""  # of the records in the answer, or of the record with the id in the path
-
-    @property
-    def needs_id(self) -> bool:
-        return "/:id" in self.path
+    kind: str = ""  # of the records in the answer, or of the record that is asked for
+    needs_id: bool = False
 
 
 async def examine_reads(
@@ -104,7 +102,7 @@ async def examine_reads(
         return examination.reads, client.transport.measured, log_reader.limitations()
 
 
-async def _send_dashboard_reads(client: Client) -> None:
+async def _send_dashboard_reads(client: Platform) -> None:
     """Send the dashboard's requests, so that the recording can be shown on the dashboard."""
     for feed in FeedName:
         with suppress(ApiError):
@@ -114,7 +112,7 @@ async def _send_dashboard_reads(client: Client) -> None:
 class _Examination:
     """Sends the read requests one after the other, and holds the results."""
 
-    def __init__(self, client: Client, company: str | None, answer_within: float | None) -> None:
+    def __init__(self, client: Platform, company: str | None, answer_within: float | None) -> None:
         self.reads: list[ReadResult] = []
         self.log: Listing[Activity] = Listing(records=())
         self.is_cut_short = False
@@ -151,24 +149,29 @@ class _Examination:
             return client.activity(company_id=company, limit=_LOG_ENTRIES)
 
         return (
-            _Operation("/companies", lambda _: client.companies(), "company"),
-            _Operation("/companies/:id", client.company, "company"),
-            _Operation("/agents", of_all(client.agents), "agent"),  # type: ignore[arg-type]
-            _Operation("/agents/:id", client.agent, "agent"),
-            _Operation("/tasks", lambda _: client.tasks(company_id=company), "task"),
-            _Operation("/tasks/:id/trace", client.task_trace, "task"),
-            _Operation("/activity", activity, "log"),
-            _Operation("/activity/export", None),
-            _Operation("/budget", lambda _: client.budget()),
-            _Operation("/budget/companies", lambda _: client.company_budgets()),
-            _Operation("/budget/agents", of_all(client.agent_budgets)),  # type: ignore[arg-type]
-            _Operation("/budget/alerts", lambda _: client.budget_alerts()),
+            _Operation("companies", lambda _: client.companies(), "company"),
+            _Operation("company", client.company, "company", needs_id=True),
+            _Operation("agents", of_all(client.agents), "agent"),  # type: ignore[arg-type]
+            _Operation("agent", client.agent, "agent", needs_id=True),
+            _Operation("tasks", lambda _: client.tasks(company_id=company), "task"),
+            _Operation("task_trace", client.task_trace, "task", needs_id=True),
+            _Operation("activity", activity, "log"),
+            _Operation("export_activity", None),
+            _Operation("budget", lambda _: client.budget()),
+            _Operation("company_budgets", lambda _: client.company_budgets()),
+            _Operation("agent_budgets", of_all(client.agent_budgets)),  # type: ignore[arg-type]
+            _Operation("budget_alerts", lambda _: client.budget_alerts()),
         )
 
     async def _read(self, operation: _Operation) -> ReadResult:
         """Send one request and time it; returns a note if it can't or must not be sent."""
-        name = f"GET /api{operation.path}"
+        capabilities = self._client.capabilities
+        name = capabilities.requests.get(operation.name, operation.name)
         record_id = self._id_by_kind.get(operation.kind)
+        not_offered = capabilities.why_not(operation.name)
+        if not_offered is not None:
+            note = mark_safe(f"not sent: {not_offered}")
+            return ReadResult(name, note, None, _answer_facts(None), None)
         if operation.request is None:
             note = mark_safe("not sent: some platforms log who exports")
             return ReadResult(name, note, None, _answer_facts(None), None)
@@ -185,7 +188,7 @@ class _Examination:
             failure = error
         except TimeoutError:
             words = f"no complete answer within {self._answer_within:g} s: it is silent or too slow"
-            failure = TimedOut(mark_safe(words), path=f"/api{operation.path}")
+            failure = TimedOut(mark_safe(words), path=capabilities.path(operation.name))
         seconds = time.monotonic() - began
         if isinstance(answer, Listing):
             self._remember(operation.kind, answer)

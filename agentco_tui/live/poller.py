@@ -19,13 +19,12 @@ from contextlib import asynccontextmanager, nullcontext, suppress
 from functools import partial
 from math import inf
 from random import Random
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 from msgspec.structs import replace
 
 from agentco_tui.api import errors
-from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError
 from agentco_tui.live.backfill import PAUSE, Backfill
 from agentco_tui.live.feeds import (
@@ -46,6 +45,9 @@ from agentco_tui.live.single_flight import SingleFlight
 from agentco_tui.live.store import Store
 from agentco_tui.model import Listing, Record
 from agentco_tui.text import mark_safe
+
+if TYPE_CHECKING:
+    from agentco_tui.api.platform import Platform
 
 AT_ONCE: Final = 4  # requests of feeds under way together
 HANGING_AT_ONCE: Final = 2  # of these for feeds whose last request timed out
@@ -89,7 +91,7 @@ class Poller:
 
     def __init__(
         self,
-        client: Client,
+        client: Platform,
         store: Store,
         clock: Clock,
         *,
