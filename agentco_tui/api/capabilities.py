@@ -7,7 +7,7 @@ asks of it. Nothing here needs a connection.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, Literal, NamedTuple, TypeAlias, get_args
+from typing import Final, Literal, NamedTuple, TypeAlias, cast, get_args
 
 import msgspec
 
@@ -52,11 +52,14 @@ class Capabilities(msgspec.Struct, frozen=True):
     reasons: Mapping[Operation, SafeText] = {}
     """Why it does not offer an operation, where more can be said than that it doesn't."""
 
-    def why_not(self, operation: Operation) -> SafeText | None:
-        """Return why an operation can't be used, for the user; None if the platform offers it."""
-        if operation in self.requests:
+    def why_not(self, operation: str | None) -> SafeText | None:
+        """Return why an operation can't be used, for the user; None if the platform offers it.
+
+        None also if there is no `operation`: what needs none can be used on every platform.
+        """
+        if operation is None or operation in self.requests:
             return None
-        reason = self.reasons.get(operation)
+        reason = self.reasons.get(cast("Operation", operation))
         words = f"{self.platform} does not offer this"
         return mark_safe(f"{words}: {reason}" if reason else words)
 

@@ -28,7 +28,7 @@ from agentco_tui.text import SafeText, mark_safe, signs
 from agentco_tui.workspace.named_records import company_id_or_words
 
 if TYPE_CHECKING:
-    from agentco_tui.api.capabilities import Operation
+    from agentco_tui.api.capabilities import Capabilities, Operation
     from agentco_tui.api.measurements import Measurements
     from agentco_tui.api.platform import Platform
     from agentco_tui.api.recorder import Recorder
@@ -57,6 +57,18 @@ class ReadResult(NamedTuple):
         return self.note is None and self.error is None
 
 
+class Examination(NamedTuple):
+    """What is known of a platform once each read request was sent."""
+
+    reads: list[ReadResult]
+    measured: Measurements
+    """The latency and the clock skew of the connection."""
+    log_lacks: list[SafeText]
+    """The limitations of the activity log."""
+    capabilities: Capabilities
+    """What the platform offers."""
+
+
 class _Operation(NamedTuple):
     """A read operation of the API, and how it is sent."""
 
@@ -72,11 +84,10 @@ async def examine_reads(
     *,
     as_lines: bool,
     answer_within: float | None = None,
-) -> tuple[list[ReadResult], Measurements, list[SafeText]]:
+) -> Examination:
     """Send every read request once; with `as_lines`, print a line about each.
 
-    Returns the results, what the connection measured (latency and clock skew), and the limitations
-    of the activity log. A request about one record is about the first of the list that was read
+    A request about one record is about the first of the list that was read
     before. `answer_within` is the time limit of each request in seconds: after the first that takes
     longer, no other is sent.
     """
@@ -87,19 +98,24 @@ async def examine_reads(
         # A bundle is of all companies, because it replaces their ids.
         if recorder is None:
             company = await company_id_or_words(settings, client)
-        examination = _Examination(client, company, answer_within)
-        await examination.run(as_lines=as_lines)
+        examiner = _Examiner(client, company, answer_within)
+        await examiner.run(as_lines=as_lines)
         # `try_days` reads an earlier day of the activity log, to learn its limitations.
         log_reader = LogReader(client)
-        if not examination.is_cut_short:
+        if not examiner.is_cut_short:
             with suppress(ApiError, TimeoutError):
                 async with asyncio.timeout(answer_within):
                     await log_reader.try_days(
-                        ActivityFilter(company=company), examination.log, _LOG_ENTRIES
+                        ActivityFilter(company=company), examiner.log, _LOG_ENTRIES
                     )
-        if recorder is not None and any(read.answered for read in examination.reads):
+        if recorder is not None and any(read.answered for read in examiner.reads):
             await _send_dashboard_reads(client)
-        return examination.reads, client.transport.measured, log_reader.limitations()
+        return Examination(
+            examiner.reads,
+            client.transport.measured,
+            log_reader.limitations(),
+            client.capabilities,
+        )
 
 
 async def _send_dashboard_reads(client: Platform) -> None:
@@ -109,7 +125,7 @@ async def _send_dashboard_reads(client: Platform) -> None:
             await fetch(feed, client, Store(), Query())
 
 
-class _Examination:
+class _Examiner:
     """Sends the read requests one after the other, and holds the results."""
 
     def __init__(self, client: Platform, company: str | None, answer_within: float | None) -> None:

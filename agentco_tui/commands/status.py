@@ -135,7 +135,7 @@ async def _check(settings: Settings) -> Judgement:
         failed: dict[FeedName, ApiError] = {}
         for feed in CHECKED_FEEDS:
             freshness = workspace.store.freshness[feed]
-            if freshness.answered_at is None:
+            if freshness.answered_at is None and freshness.is_offered:
                 failed[feed] = freshness.failure or timed_out
         await workspace.refresh_needs()
         company = workspace.poller.query.company

@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from agentco_tui.api import errors
-from agentco_tui.live.feeds import FeedName, Query
+from agentco_tui.live.feeds import OPERATION_OF_FEED, FeedName, Query
 from agentco_tui.live.store import Change, Store
 from agentco_tui.model import Company, Listing, Record
 from agentco_tui.reading.identity import mark_shared, without_repeats
@@ -39,8 +39,12 @@ async def fetch(
 ) -> Take:
     """Read a feed once, and return how to put the answer into the store. Raises ApiError.
 
+    NotOffered is raised for a feed that the platform does not have; nothing is sent then.
     `begins` is called with the first rows of a long list, as for `Platform.tasks`.
     """
+    not_offered = client.capabilities.why_not(OPERATION_OF_FEED[feed])
+    if not_offered is not None:
+        raise errors.NotOffered(not_offered)
     company = query.company
     listing: Listing[Any]
     match feed:

@@ -61,7 +61,7 @@ CONNECTION_ERRORS: Final = (
 )
 """Failures of the platform as a whole: once one feed recovers from them, others may, too."""
 
-REFUSED: Final = (errors.NotAllowed, errors.NotFound, errors.Invalid)
+REFUSED: Final = (errors.NotAllowed, errors.NotFound, errors.Invalid, errors.NotOffered)
 """Failures of one feed, which does not recover by being polled again; others may be answered."""
 
 log = logging.getLogger(__name__)
@@ -422,12 +422,14 @@ class Poller:
         before = self.store.freshness[feed]
         failures = before.failures + 1
         delay = after_failure(error, failures, self.refresh, self._random)
+        if isinstance(error, errors.NotOffered):
+            delay = inf
         schedule.is_wanted = False
         schedule.due_at = self.clock.monotonic() + delay
         failed = replace(
             before,
             failure=error.without_traceback(),
-            next_try_at=None if schedule.pace is Pace.OFF else schedule.due_at,
+            next_try_at=None if schedule.pace is Pace.OFF or delay == inf else schedule.due_at,
             failures=failures,
             slow_answers=False,
             late=False,
@@ -454,7 +456,8 @@ class Poller:
                 else:
                     schedule.due_at = schedule.shown_from + seconds
             has_outcome = freshness.answered_at is not None or freshness.failure is not None
-            planned = schedule.due_at if pace is not Pace.OFF and has_outcome else None
+            is_planned = pace is not Pace.OFF and has_outcome and schedule.due_at < inf
+            planned = schedule.due_at if is_planned else None
             freshness = replace(freshness, next_try_at=planned)
             if freshness != self.store.freshness[feed]:
                 self.store.set_freshness(feed, freshness)

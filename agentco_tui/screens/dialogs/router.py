@@ -130,8 +130,12 @@ class DialogRouter:
 
     def open_form(self, command_id: str) -> None:
         """Open the form of a command, or say why there is none."""
-        verb = COMMANDS_BY_ID[command_id].verb
-        if verb is not None and not self._check_permission(Verb(verb)):
+        command = COMMANDS_BY_ID[command_id]
+        not_offered = self._workspace.client.capabilities.why_not(command.operation)
+        if not_offered is not None:
+            self._say(not_offered, bad=True)
+            return
+        if command.verb is not None and not self._check_permission(command.verb):
             return
         build_form = FORMS[command_id]
         plan = build_form(FormRequest(self._frame, self._frame.view.subject()))
@@ -140,8 +144,12 @@ class DialogRouter:
         elif plan:
             self._say(plan)
 
-    def _check_permission(self, verb: Verb) -> bool:
+    def _check_permission(self, verb: str) -> bool:
         """Return whether a write may be tried; if not, say why."""
+        not_offered = self._dashboard.services.why_not_offered(verb)
+        if not_offered is not None:
+            self._say(not_offered, bad=True)
+            return False
         permissions = self._dashboard.permissions
         reason = permissions.why_denied(verb)
         if reason is None:
