@@ -303,7 +303,7 @@ class Write(ABC, Generic[R]):
                 return None
             reason = self.answer.error.sentence
         reason = reason or mark_safe("it was read too long ago")
-        error = Withheld(reason, method="POST")
+        error = Withheld(reason)
         return self.unsent(Reason.ALWAYS_STALE, cause=reason, error=error)
 
     def why_withheld(self) -> SafeText | None:

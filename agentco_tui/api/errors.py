@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from enum import StrEnum
-from typing import Self
+from typing import Any, Self
 
 from agentco_tui.text import SafeText
 
@@ -141,6 +141,10 @@ class NotOffered(NotSent):
 
 class Withheld(ApiError, sent=Sent.NO):
     """A write was held back here: when it was about to leave, its reason was no longer valid."""
+
+    def __init__(self, sentence: SafeText, *, method: str = "POST", **about: Any) -> None:
+        """`about` as for ApiError."""
+        super().__init__(sentence, method=method, **about)
 
 
 class Unwritable(NotSent):

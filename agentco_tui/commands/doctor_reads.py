@@ -43,7 +43,7 @@ class ReadResult(NamedTuple):
     """The result of one read request."""
 
     operation: str
-    """The request, as the platform calls it: "GET /api/tasks"."""
+    """The request, as the platform's own documentation has it."""
     note: SafeText | None
     """Why the request was not sent; None if it was."""
     seconds: float | None
