@@ -7,7 +7,7 @@ asks of it. Nothing here needs a connection.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, Literal, NamedTuple, TypeAlias, cast, get_args
+from typing import Final, Literal, TypeAlias, cast, get_args
 
 import msgspec
 
@@ -31,7 +31,7 @@ LIST_OF_KIND: Final[Mapping[str, Operation]] = {
 """The operation that lists the records of each kind (`reading.kinds.mappable_kinds`)."""
 
 
-class Read(NamedTuple):
+class Read(msgspec.Struct, frozen=True):
     """One read: an operation and the arguments of its method, by their names there.
 
     Arguments that are None are left out.
@@ -68,7 +68,7 @@ class Capabilities(msgspec.Struct, frozen=True):
         return self.requests.get(operation, "").partition(" ")[2]
 
 
-class FirstRequest(NamedTuple):
+class FirstRequest(msgspec.Struct, frozen=True):
     """The request that is sent before anything else: what every screen shows.
 
     The dashboard sends it while the rest of the program is still being imported, so that it must be

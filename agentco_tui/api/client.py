@@ -22,7 +22,6 @@ from decimal import Decimal
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
-from shlex import quote as shell_quote
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 from urllib.parse import quote, urlencode
@@ -384,6 +383,8 @@ class Client(Fetcher):
 
     def curl(self, read: Read) -> str:
         """A curl command that sends a read; the shell puts the key in."""
+        from shlex import quote as shell_quote  # noqa: PLC0415 (only for this)
+
         path, params = address_of(read)
         address = self.transport.root + path
         if params:

@@ -68,7 +68,7 @@ class Prefetch:
         `beginning` gets the first rows of a long list. Raises ApiError as the request would.
         """
         reply = self._reply
-        if reply is None or (path, tuple(params)) != self.first[:2]:
+        if reply is None or (path, tuple(params)) != (self.first.path, self.first.params):
             return None
         # Released, so that the first list is not held as long as the program runs.
         self._reply = None
@@ -98,9 +98,9 @@ class Prefetch:
 
         async with aclosing(Transport(base, key, attempts=1, **settings)) as transport:
             is_under_way.set()
-            path, params, has_tasks = self.first
-            stream = self._list_reader if has_tasks else None
-            return await transport.request("GET", path, params=params, stream=stream)
+            first = self.first
+            stream = self._list_reader if first.has_tasks else None
+            return await transport.request("GET", first.path, params=first.params, stream=stream)
 
     def _list_reader(self, info: RequestInfo) -> ListReader[Task]:
         from agentco_tui.reading.kinds.task import TASKS  # noqa: PLC0415 (for a long list only)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from agentco_tui.actions.outcome import OPERATION_OF_VERB
-from agentco_tui.api.capabilities import LIST_OF_KIND, OPERATIONS, Capabilities, Read
+from agentco_tui.api.capabilities import LIST_OF_KIND, OPERATIONS, Capabilities, FirstRequest, Read
 from agentco_tui.api.client import Client, open_client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.api.errors import NotOffered, Sent
@@ -69,7 +69,7 @@ def test_a_read_has_its_address() -> None:
         "/api/activity",
         (("from", "2026-09-01"), ("limit", "5")),
     )
-    assert first_request(None) == ("/api/tasks", (("status", "pending"),), True)
+    assert first_request(None) == FirstRequest("/api/tasks", (("status", "pending"),))
     assert first_request("c1").params == (("company_id", "c1"), ("status", "pending"))
 
 
