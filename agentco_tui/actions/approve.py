@@ -125,6 +125,9 @@ class Approval(Write[Task]):
         changed = self.recheck(check.record)
         if changed is not None:
             return changed
+        not_offered = self.services.why_not_for(self.verb, check.record or shown)
+        if not_offered is not None:
+            return self.unsent(Reason.NOT_OFFERED, cause=not_offered)
         details = {}
         if shown.status is not None:
             details["status"] = shown.status

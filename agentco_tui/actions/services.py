@@ -24,7 +24,8 @@ from agentco_tui.actions.outcome import OPERATION_OF_VERB
 from agentco_tui.actions.task_reader import TaskReader
 from agentco_tui.api.errors import NotAllowed
 from agentco_tui.live.poller import Poller
-from agentco_tui.text import SafeText, mark_safe
+from agentco_tui.model import Record
+from agentco_tui.text import SafeText, clean_line, mark_safe
 
 if TYPE_CHECKING:
     from agentco_tui.api.platform import Platform
@@ -147,6 +148,12 @@ class Services:
     def why_not_offered(self, verb: str) -> SafeText | None:
         """Return why the platform has no such write at all; None if it has, as far as is known."""
         return self.client.capabilities.why_not(OPERATION_OF_VERB.get(verb))
+
+    def why_not_for(self, verb: str, record: Record) -> SafeText | None:
+        """Return why the platform has no such write for this record; None if it can be tried."""
+        if verb in self.client.verbs_of(record):
+            return None
+        return mark_safe(f"{self.client.name} does not offer to {clean_line(verb, 40)} this one")
 
     def earlier(self, verb: str, subject: str) -> Earlier | None:
         """The last attempt at a subject (an id) from this machine; None if there is none."""

@@ -17,6 +17,7 @@ from agentco_tui.actions.journal_lines import Attempt, Settled
 from agentco_tui.actions.outcome import KnownBy, Outcome, OutcomeKind, Reason
 from agentco_tui.actions.outcome_words import outcome_sentence
 from agentco_tui.actions.recovery import recover_attempt
+from agentco_tui.api.client import Client
 from agentco_tui.api.error_messages import RequestInfo, error_for_status
 from agentco_tui.demo.world_state import RefusedError
 from agentco_tui.model import Budget, Company, Ref, Task
@@ -490,3 +491,15 @@ async def test_an_attempt_with_a_verb_of_another_platform_is_left_as_it_is(user:
     # What knows the verb reconciles it under its own name.
     write = Approval(user.services, Task(id="t1", title=mark_safe("Pay"))).resume(claimed)
     assert write.outcome(OutcomeKind.UNCLEAR, Reason.LOST_UNREAD).verb == "reject"
+
+
+async def test_a_task_that_cannot_be_approved_by_the_read_before_is_not_sent(
+    user: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = (await user.pending())[0]
+    monkeypatch.setattr(Client, "verbs_of", lambda _client, _record: ("reject",))
+    outcome = await user.approve(task)
+    assert (outcome.kind, outcome.reason) == (OutcomeKind.NOT_SENT, Reason.NOT_OFFERED)
+    assert "does not offer to approve this one" in outcome_sentence(outcome)
+    assert not user.platform.requests.matching("approve")
+    assert await user.left_behind() == []

@@ -309,6 +309,15 @@ def text_of(shown: TextPane | StatusLine) -> str:
     return "\n".join("".join(cell.text for cell in line) for line in lines)
 
 
+async def says(s: Stage, *words: str) -> None:
+    """Wait for a message with all these words, however its lines are broken."""
+    await s.wait_until(
+        # private: a toast on the screen may break its lines anywhere.
+        lambda: any(all(word in toast.message for word in words) for toast in s.app._notifications),
+        repr(words),
+    )
+
+
 def tone_of(line: StatusLine, words: str) -> Tone:
     return next(cell.tone for cell in line.cells if words in cell.text)
 

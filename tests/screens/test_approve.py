@@ -22,7 +22,7 @@ from agentco_tui.screens.dialogs.batch_question import BatchQuestion
 from agentco_tui.screens.key_app import REPEAT
 from agentco_tui.widgets.tones import Tone
 from tests.platform import EmbeddedPlatform, decide_elsewhere
-from tests.screens.harness import WIDE, Stage, Staging, key_event, stage, text_of, tone_of
+from tests.screens.harness import WIDE, Stage, Staging, key_event, says, stage, text_of, tone_of
 
 FIRST = "Share the Q2 churn report"
 
@@ -153,15 +153,6 @@ async def ask(s: Stage, count: int) -> BatchQuestion:
     question = s.app.screen
     assert isinstance(question, BatchQuestion)
     return question
-
-
-async def says(s: Stage, *words: str) -> None:
-    """Wait for a message with all these words, however its lines are broken."""
-    await s.wait_until(
-        # private: a toast on the screen may break its lines anywhere.
-        lambda: any(all(word in toast.message for word in words) for toast in s.app._notifications),
-        repr(words),
-    )
 
 
 async def test_notices_and_progress_name_the_company_where_more_than_one_is_shown(

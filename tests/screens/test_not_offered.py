@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from agentco_tui.api.client import Client
 from agentco_tui.live.feeds import FeedName, Phase
+from agentco_tui.model import Record
+from agentco_tui.screens.dialogs.approve_dialog import ApproveQuestion
 from agentco_tui.screens.dialogs.form_dialog import Form
 from agentco_tui.screens.dialogs.help_screen import HelpScreen
 from agentco_tui.widgets.tones import Tone
 from tests.lesser_platform import take_away
-from tests.screens.harness import Staging, text_of, tone_of
+from tests.screens.harness import Staging, says, text_of, tone_of
 
 WORDS = "Lesser does not offer this"
 
@@ -24,7 +27,7 @@ async def test_a_key_is_dimmed_with_the_reason_and_sends_nothing(
         assert tone_of(footer, " trace") is Tone.PLAIN
         assert text_of(footer).count(WORDS) == 1
         await s.press("a")
-        await s.sees(WORDS)
+        await says(s, WORDS)
         await s.press("n")
         assert not isinstance(s.app.screen, Form)
         await s.press("question_mark")
@@ -32,6 +35,27 @@ async def test_a_key_is_dimmed_with_the_reason_and_sends_nothing(
         assert isinstance(help_screen, HelpScreen)
         denied = {"tasks.approve", "tasks.new"}
         assert {name for name, why in help_screen.denied.items() if why == WORDS} == denied
+        assert s.writes == []
+
+
+async def test_a_row_that_does_not_have_the_verb_is_not_asked_about(
+    on: Staging, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with on(place="tasks", size=(150, 40)) as s:
+        first, second = s.rows[:2]
+
+        def verbs_of(_: Client, record: Record) -> tuple[str, ...]:
+            return () if record.id == first else ("approve",)
+
+        monkeypatch.setattr(Client, "verbs_of", verbs_of)
+        assert s.cursor == first
+        await s.press("a")
+        await says(s, "does not offer to approve this one")
+        assert not isinstance(s.app.screen, ApproveQuestion)
+        await s.press("space", "space", "a")
+        question = s.app.screen
+        assert isinstance(question, ApproveQuestion), "only one of the two is left"
+        assert question.subject.id == second
         assert s.writes == []
 
 

@@ -175,6 +175,10 @@ class DialogRouter:
             title = self._workspace.scope.title_with_company(task.title, task)
             self._say(f"{title}: {self._why_not_pending(task)}")
             return
+        not_offered = self._dashboard.services.why_not_for(Verb.APPROVE, newest)
+        if not_offered is not None:
+            self._say(not_offered, bad=True)
+            return
         if newest.unwritable is not None:
             self._say(newest.unwritable, bad=True)
             return
@@ -307,6 +311,10 @@ class DialogRouter:
                 decided.append(Excluded(task, progress))
                 continue
             newest = workspace.store.pending.get(task.id) or workspace.store.tasks.get(task.id)
+            not_offered = self._dashboard.services.why_not_for(Verb.APPROVE, newest or task)
+            if not_offered is not None:
+                decided.append(Excluded(task, not_offered))
+                continue
             undecided.append(newest or task)
         chosen, of_other_types = split_by_type(undecided)
         excluded = [*decided, *of_other_types]
