@@ -9,6 +9,9 @@ What every implementation must keep: all operations raise ApiError and nothing e
 once, after `why_withheld` has returned None, and `ApiError.sent` says whether it may have arrived.
 An operation that the platform does not offer raises NotOffered, and sends nothing.
 
+Beside its class, an implementation has a function `first_request(company)`, as `api.generic` has:
+the `FirstRequest` for the company in scope, None for all. It is called before a client is opened.
+
 Nothing is needed from here at run time: import it for type checking only.
 """
 
@@ -18,12 +21,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import date
 from decimal import Decimal
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Protocol,
-    Self,
-)
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from agentco_tui.text import SafeText
 

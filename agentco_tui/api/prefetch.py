@@ -39,13 +39,13 @@ class Prefetch:
 
     @classmethod
     def begin(
-        cls, first: FirstRequest, base: BaseUrl, key: ApiKey | None, **settings: Any
+        cls, first: FirstRequest | None, base: BaseUrl, key: ApiKey | None, **settings: Any
     ) -> Prefetch | None:
         """Send the first request in a thread with its own connection.
 
-        None without a key. `settings` are those of the Transport.
+        None without a key, or if no request is first. `settings` are those of the Transport.
         """
-        if key is None:
+        if key is None or first is None:
             return None
         prefetch = cls(first)
         is_under_way = threading.Event()
