@@ -83,6 +83,7 @@ def test_every_key_of_the_table_is_a_key_of_the_program() -> None:
 
 
 def test_what_a_key_asks_for_stands_beside_it() -> None:
+    from agentco_tui.api.generic import CAPABILITIES
     from agentco_tui.keys.commands import COMMANDS
 
     keys = {
@@ -91,8 +92,10 @@ def test_what_a_key_asks_for_stands_beside_it() -> None:
         for operation in re.findall(r"`((?:GET|POST) /api[^`]*)`", cells[-1])
     }
     for command in COMMANDS:
-        if command.operation is not None:
-            assert command.keys in keys[command.operation], command.id
+        assert CAPABILITIES.why_not(command.operation) is None, command.id
+        for name, request in CAPABILITIES.requests.items():
+            if name == command.operation:
+                assert command.keys in keys[request], command.id
 
 
 def test_every_command_of_the_program_stands_in_the_readme() -> None:

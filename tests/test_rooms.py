@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -112,6 +113,39 @@ def test_only_the_transport_speaks_http() -> None:
         "api/tls.py",
         "api/transport.py",
     }
+
+
+KNOW_NO_INTERFACE = (
+    *("keys", "live", "history", "attention", "actions", "workspace", "screens", "commands"),
+)
+"""Rooms that ask a `Platform`, whatever its interface looks like."""
+OPENERS = {"workspace/opening.py", "commands/command_context.py"}
+"""The files there that open the client of a platform."""
+INTERFACE_WORDS = re.compile(r"/api/|\b(?:GET|POST|PUT|PATCH)\b|\bDELETE\b(?! FROM)")
+PLATFORM_NAMES = re.compile(r"\b(?:paperclip|airflow|litellm)", re.IGNORECASE)
+
+
+@pytest.mark.parametrize("room", KNOW_NO_INTERFACE)
+def test_above_the_api_nothing_knows_a_path_a_method_or_a_platform(room: str) -> None:
+    found = [
+        f"{file.relative_to(PACKAGE)}:{number}: {line.strip()}"
+        for file in sorted((PACKAGE / room).rglob("*.py"))
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1)
+        if INTERFACE_WORDS.search(line) or PLATFORM_NAMES.search(line)
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize("room", KNOW_NO_INTERFACE)
+def test_above_the_api_only_the_openers_import_an_implementation(room: str) -> None:
+    implementations = ("agentco_tui.api.client", "agentco_tui.api.generic", "agentco_tui.platforms")
+    importers = importing(room, lambda name: name.startswith(implementations))
+    assert {line.split()[0] for line in importers} <= OPENERS
+
+
+def test_the_openers_open_something() -> None:
+    for opener in OPENERS:
+        assert "agentco_tui.api.client" in imports(PACKAGE / opener), opener
 
 
 def test_widgets_know_no_records() -> None:

@@ -125,6 +125,9 @@ class Approval(Write[Task]):
         changed = self.recheck(check.record)
         if changed is not None:
             return changed
+        not_offered = self.services.why_not_for(self.verb, check.record or shown)
+        if not_offered is not None:
+            return self.unsent(Reason.NOT_OFFERED, cause=not_offered)
         details = {}
         if shown.status is not None:
             details["status"] = shown.status
@@ -196,8 +199,8 @@ class Approval(Write[Task]):
     def send(self, attempt_id: str) -> Awaitable[Receipt[Task]]:
         """Send the request; `why_withheld` may still stop it right before it leaves."""
         client = self.services.decision_client
-        return client.approve_task(
-            self.subject, attempt_id=attempt_id, why_withheld=self.why_withheld
+        return client.decide_task(
+            self.verb, self.subject, attempt_id=attempt_id, why_withheld=self.why_withheld
         )
 
     # ---- what a read shows

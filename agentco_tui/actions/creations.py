@@ -139,7 +139,7 @@ class Creation(ListedWrite[T], ABC):
 
 
 class TaskCreation(Creation[Task]):
-    """POST /api/tasks; `form` has its fields: company_id, title, agent_id and priority.
+    """Creates a task; `form` has its fields: company_id, title, agent_id and priority.
 
     `Outcome.fields` has the messages for the form if it is refused.
     """
@@ -209,8 +209,8 @@ class TaskCreation(Creation[Task]):
 
 
 class CompanyCreation(Creation[Company]):
-    """POST /api/companies with name, template and mission; or with a source, and without a
-    template, POST /api/companies/:id/clone.
+    """Creates a company with name, template and mission; with a source, clones it, and there is no
+    template.
     """
 
     def __init__(

@@ -25,7 +25,7 @@ from agentco_tui.text import SafeText, clean_line, mark_safe
 
 
 class LimitChange(ListedWrite[Budget]):
-    """POST /api/budget/agents/:id: sets the limit of the agent `agent.id`.
+    """Sets the limit of the agent `agent.id`.
 
     `shown` is the budget that the user saw, None if none was known; if the limit differs by now,
     nothing is sent. `company` narrows the reading. `Outcome.fields` has the message for the form

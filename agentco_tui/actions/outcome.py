@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from enum import StrEnum
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -20,15 +21,32 @@ from agentco_tui.api.errors import ApiError
 from agentco_tui.model import Moment, Record
 from agentco_tui.text import SafeText
 
+if TYPE_CHECKING:
+    from agentco_tui.api.capabilities import Operation
+
 
 class Verb(StrEnum):
-    """Every kind of write; the value is written into the journal."""
+    """The kinds of write that this program knows; the value is written into the journal.
+
+    A platform can have others ("reject"), and so can a journal that another version has written:
+    elsewhere a verb is any text, which equals one of these or none.
+    """
 
     APPROVE = "approve"
     CREATE_TASK = "create task"
     CREATE_COMPANY = "create company"
     CLONE_COMPANY = "clone company"
     SET_LIMIT = "set limit"
+
+
+OPERATION_OF_VERB: Final[Mapping[str, Operation]] = {
+    Verb.APPROVE: "approve_task",
+    Verb.CREATE_TASK: "create_task",
+    Verb.CREATE_COMPANY: "create_company",
+    Verb.CLONE_COMPANY: "clone_company",
+    Verb.SET_LIMIT: "set_agent_limit",
+}
+"""The operation of the platform that each verb needs."""
 
 
 class OutcomeKind(StrEnum):
@@ -87,6 +105,7 @@ class Reason(StrEnum):
     """
 
     # Nothing was sent. `cause` says why, where it is mentioned.
+    NOT_OFFERED = "not offered"  # by this platform; cause
     WRITING_OFF = "writing is off"  # read-only, or without permission; cause
     NOT_WRITABLE = "not writable"  # the id does not identify one record; cause
     NO_JOURNAL = "no journal"  # the journal can't be written; cause
@@ -187,7 +206,7 @@ class ResumedAttempt(msgspec.Struct, frozen=True, kw_only=True):
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """What became of one write. `Reason` says which of the optional fields are set."""
 
-    verb: Verb
+    verb: str
     kind: OutcomeKind
     reason: Reason
     known_by: KnownBy

@@ -23,6 +23,7 @@ MOST_DIFFERENCES: Final = 4
 
 SENTENCES: Final[Mapping[Reason, str]] = {
     # Nothing was sent.
+    Reason.NOT_OFFERED: "{cause}",
     Reason.WRITING_OFF: "{cause}",
     Reason.NOT_WRITABLE: "{cause}",
     Reason.NO_JOURNAL: "{cause}",
@@ -247,7 +248,7 @@ def _shown_as(outcome: Outcome) -> str:
 
 def _effect_words(outcome: Outcome) -> str:
     """Return what a create, a clone or a new limit did."""
-    if outcome.verb is Verb.SET_LIMIT and outcome.limit is not None:
+    if outcome.verb == Verb.SET_LIMIT and outcome.limit is not None:
         return f"the monthly limit is {outcome.limit:f} now"
     if outcome.record is None:
         return "created"
@@ -301,7 +302,7 @@ _PHRASES: Final[Mapping[str, Callable[[Outcome], str]]] = {
     "seconds": lambda outcome: f"{outcome.seconds or 0.0:g}",
     "shown_as": _shown_as,
     "status": _status_word,
-    "verb_done": lambda outcome: "approved" if outcome.verb is Verb.APPROVE else "changed",
+    "verb_done": lambda outcome: "approved" if outcome.verb == Verb.APPROVE else "changed",
 }
 
 

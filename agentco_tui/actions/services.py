@@ -14,21 +14,23 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
 
 from agentco_tui.actions.journal import Earlier, Journal
 from agentco_tui.actions.journal_errors import JournalError
 from agentco_tui.actions.journal_lines import Attempt, seconds_of
-from agentco_tui.actions.outcome import Verb
+from agentco_tui.actions.outcome import OPERATION_OF_VERB
 from agentco_tui.actions.task_reader import TaskReader
-from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError, NotAllowed
 from agentco_tui.live.names import Names
 from agentco_tui.live.poller import Poller
-from agentco_tui.model import Agent, Company, Ref
-from agentco_tui.text import SafeText, mark_safe
+from agentco_tui.model import Agent, Company, Record, Ref
+from agentco_tui.text import SafeText, clean_line, mark_safe
+
+if TYPE_CHECKING:
+    from agentco_tui.api.platform import Platform
 
 R = TypeVar("R")
 
@@ -73,15 +75,15 @@ class Permissions:
 
     def __init__(self, read_only: SafeText | None = None) -> None:
         self.off = read_only  # why nothing may be written at all; None if something may
-        self.missing: dict[Verb, SafeText] = {}  # what was refused, so that another key is needed
+        self.missing: dict[str, SafeText] = {}  # what was refused, so that another key is needed
         self.on_change: Callable[[], object] = _ignore_change
         """Called when the result of `why_denied` may have changed."""
 
-    def why_denied(self, verb: Verb) -> SafeText | None:
+    def why_denied(self, verb: str) -> SafeText | None:
         """Return why a write would be refused, for the user; None if it may be tried."""
         return self.off or self.missing.get(verb)
 
-    def note_refused(self, verb: Verb, error: NotAllowed) -> None:
+    def note_refused(self, verb: str, error: NotAllowed) -> None:
         """Remember that the platform refused a write with 403."""
         words = ""
         if error.platform_message:
@@ -106,7 +108,7 @@ class Services:
 
     def __init__(
         self,
-        client: Client,
+        client: Platform,
         poller: Poller,
         journal: Journal,
         *,
@@ -196,7 +198,17 @@ class Services:
         read = self.companies_read.get(company.id)
         return read.name if read is not None else None
 
-    def earlier(self, verb: Verb, subject: str) -> Earlier | None:
+    def why_not_offered(self, verb: str) -> SafeText | None:
+        """Return why the platform has no such write at all; None if it has, as far as is known."""
+        return self.client.capabilities.why_not(OPERATION_OF_VERB.get(verb))
+
+    def why_not_for(self, verb: str, record: Record) -> SafeText | None:
+        """Return why the platform has no such write for this record; None if it can be tried."""
+        if verb in self.client.verbs_of(record):
+            return None
+        return mark_safe(f"{self.client.name} does not offer to {clean_line(verb, 40)} this one")
+
+    def earlier(self, verb: str, subject: str) -> Earlier | None:
         """The last attempt at a subject (an id) from this machine; None if there is none."""
         return self.journal.earlier(self.origin, verb, subject)
 

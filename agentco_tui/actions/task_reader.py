@@ -13,12 +13,11 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from agentco_tui.actions.evidence import Check, Observation
-from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError, Unreadable
 from agentco_tui.live.feeds import FeedName, Pace
 from agentco_tui.live.fetch import Take
@@ -27,6 +26,9 @@ from agentco_tui.live.poller import Poller
 from agentco_tui.live.single_flight import SingleFlight
 from agentco_tui.model import Activity, Listing, Task
 from agentco_tui.text import SafeText, mark_safe
+
+if TYPE_CHECKING:
+    from agentco_tui.api.platform import Platform
 
 log = logging.getLogger(__name__)
 
@@ -79,7 +81,7 @@ class TaskReader:
     """
 
     def __init__(
-        self, client: Client, poller: Poller, sleep: Callable[[float], Awaitable[None]]
+        self, client: Platform, poller: Poller, sleep: Callable[[float], Awaitable[None]]
     ) -> None:
         self._client = client
         self._poller = poller
@@ -130,7 +132,8 @@ class TaskReader:
             # A bug in reading must not pass for knowledge: nothing is concluded from it.
             log.exception("reading the list of tasks failed")
             words = mark_safe(f"the list can't be read, by a fault here ({type(error).__name__})")
-            return TaskList(began=began, error=Unreadable(words, path="/api/tasks"))
+            path = self._client.capabilities.path("tasks")
+            return TaskList(began=began, error=Unreadable(words, path=path))
         if update is not None and self.is_shown(feed, company):
             # Put it into the store in place of what polls that began earlier would bring.
             self._poller.supersede(feed, began, update)

@@ -152,7 +152,7 @@ class Write(ABC, Generic[R]):
     own_texts: Sequence[str | None] = ()  # of the subject, besides its title: by users and agents
     limit: Decimal | None = None  # the monthly limit that is wanted
 
-    def __init__(self, services: Services, verb: Verb, subject: str, title: SafeText) -> None:
+    def __init__(self, services: Services, verb: str, subject: str, title: SafeText) -> None:
         self.services = services
         self.verb = verb
         self.subject = subject
@@ -226,6 +226,9 @@ class Write(ABC, Generic[R]):
         Returns the outcome if nothing was sent; None if `reconcile` is to find it.
         """
         services = self.services
+        not_offered = services.why_not_offered(self.verb)
+        if not_offered is not None:
+            return self.unsent(Reason.NOT_OFFERED, cause=not_offered)
         denied = services.permissions.why_denied(self.verb)  # read-only, or a 403 before
         if denied is not None:
             return self.unsent(Reason.WRITING_OFF, cause=denied, is_writing_off=True)
@@ -299,7 +302,7 @@ class Write(ABC, Generic[R]):
                 return None
             reason = self.answer.error.sentence
         reason = reason or mark_safe("it was read too long ago")
-        error = Withheld(reason, method="POST")
+        error = Withheld(reason)
         return self.unsent(Reason.ALWAYS_STALE, cause=reason, error=error)
 
     def why_withheld(self) -> SafeText | None:
@@ -328,7 +331,7 @@ class Write(ABC, Generic[R]):
         self.resumed_attempt = attempt
         self.attempt_id = attempt.attempt
         self.is_sent = True
-        self.verb = Verb(attempt.verb)
+        self.verb = attempt.verb
         self.subject = attempt.subject
         self.title = clean_line(attempt.title) or self.title
         self.restore_attempt(attempt)

@@ -2,7 +2,8 @@
 
 The platform is the remote service with companies of AI agents, whose tasks wait for the user's
 approval. `Client` adds the operations to a `Fetcher`, which reads and caches lists; a `Transport`
-sends the requests. `open_client` makes all three. A read returns a record or a `Listing` (the
+sends the requests. `open_client` makes all three. It is one implementation of `platform.Platform`,
+which is all that the rest of the program knows of it. A read returns a record or a `Listing` (the
 records of all pages, and how complete they are), a write a `Receipt` (a hint at the outcome, not a
 proof of it).
 
@@ -23,7 +24,7 @@ from hashlib import blake2b
 from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import msgspec
 
@@ -40,6 +41,7 @@ from agentco_tui.api.arguments_check import (
     check_text,
     check_type,
 )
+from agentco_tui.api.capabilities import Read
 from agentco_tui.api.credentials import ApiKey, BaseUrl, CredentialError, KeyInUse
 from agentco_tui.api.error_messages import (
     DEFAULT_KEY_SOURCE,
@@ -48,6 +50,7 @@ from agentco_tui.api.error_messages import (
     unusable_answer,
 )
 from agentco_tui.api.fetcher import Fetcher
+from agentco_tui.api.generic import CAPABILITIES, address_of, path_with_id
 from agentco_tui.model import (
     Activity,
     Agent,
@@ -65,6 +68,7 @@ from agentco_tui.reading.decode import read_one
 from agentco_tui.reading.error_body import error_in, says_failed
 from agentco_tui.reading.json_access import Json
 from agentco_tui.reading.json_body import BodyError, looks_like_html, parse_json
+from agentco_tui.reading.kinds import mappable_kinds
 from agentco_tui.reading.kinds.activity import ACTIVITY
 from agentco_tui.reading.kinds.agent import AGENTS
 from agentco_tui.reading.kinds.alert import ALERTS
@@ -84,7 +88,9 @@ if TYPE_CHECKING:
 __all__ = ["Client", "open_client"]
 
 R = TypeVar("R", bound=Record)
+T = TypeVar("T")
 
+_APPROVE: Final = "approve"
 _EXPORT_MEDIA_TYPES: Final[Mapping[str, str]] = {"csv": "text/csv", "json": "application/json"}
 _LEAST_BEGINNING: Final = 1024
 """Bytes of an export that are examined before anything of it is yielded."""
@@ -99,6 +105,8 @@ class Client(Fetcher):
     ValueError, and both are an ApiError.
     """
 
+    name = CAPABILITIES.platform
+    capabilities = CAPABILITIES
     read_only = False
     """True: every write raises NotSent."""
 
@@ -170,7 +178,7 @@ class Client(Fetcher):
         why_withheld: WhyWithheld | None = None,
     ) -> Receipt[Company]:
         """POST /api/companies/:id/clone. Raises as `approve_task`."""
-        path = self._path("/api/companies", check_id(company_id, "company_id"), "/clone")
+        path = path_with_id("/api/companies", check_id(company_id, "company_id"), "/clone")
         self._check_writable(path, company=company_id)
         fields = {
             "name": check_text(name, "name"),
@@ -236,7 +244,7 @@ class Client(Fetcher):
         listing with a task of this id said that no write may name it (`Record.unwritable`). Nothing
         is sent in either case.
         """
-        path = self._path("/api/tasks", check_id(task_id, "task_id"), "/approve")
+        path = path_with_id("/api/tasks", check_id(task_id, "task_id"), "/approve")
         self._check_writable(path, task=task_id)
         return await self._write(TASKS, path, None, attempt_id, why_withheld)
 
@@ -245,7 +253,7 @@ class Client(Fetcher):
         # Imported late: it takes a quarter of a megabyte, and traces are opened rarely.
         from agentco_tui.reading.trace_layout import read_trace  # noqa: PLC0415
 
-        path = self._path("/api/tasks", check_id(task_id, "task_id"), "/trace")
+        path = path_with_id("/api/tasks", check_id(task_id, "task_id"), "/trace")
         reply = await self.transport.request("GET", path)
         return await self._decode_reply(reply, read_trace)
 
@@ -341,7 +349,7 @@ class Client(Fetcher):
         `monthly_limit` is in whole units of the currency. It is sent as a JSON number, digit for
         digit, in the unit that the profile's mapping declares. Raises as `approve_task`.
         """
-        path = self._path("/api/budget/agents", check_id(agent_id, "agent_id"))
+        path = path_with_id("/api/budget/agents", check_id(agent_id, "agent_id"))
         amount = check_limit(monthly_limit, "monthly_limit")
         self._check_writable(path, agent_budget=agent_id, agent=agent_id)
         number = msgspec.Raw(f"{self.mapping.amount_sent(amount):f}".encode())
@@ -353,15 +361,43 @@ class Client(Fetcher):
         """GET /api/budget/alerts."""
         return await self._fetch_listing(ALERTS, "/api/budget/alerts")
 
-    async def as_sent(
-        self, kind: Kind[Any], path: str, filters: Mapping[str, str], sent_id: str
-    ) -> Mapping[str, Json]:
+    def verbs_of(self, record: Record) -> Sequence[str]:
+        """Any task can be approved, as far as the interface says."""
+        return (_APPROVE,) if isinstance(record, Task) else ()
+
+    async def decide_task(
+        self,
+        verb: str,
+        task_id: str,
+        note: str | None = None,
+        *,
+        attempt_id: str | None = None,
+        why_withheld: WhyWithheld | None = None,
+    ) -> Receipt[Task]:
+        """Approve a task, without a note; anything else raises NotOffered."""
+        if verb != _APPROVE or note is not None:
+            sentence = f"nothing was sent: {self.name} knows approvals without a note only"
+            info = self.transport.describe("POST", address_of(Read("tasks"))[0])
+            raise error_for(errors.NotOffered, sentence, info)
+        return await self.approve_task(task_id, attempt_id=attempt_id, why_withheld=why_withheld)
+
+    def curl(self, read: Read) -> str:
+        """A curl command that sends a read; the shell puts the key in."""
+        from shlex import quote as shell_quote  # noqa: PLC0415 (only for this)
+
+        path, params = address_of(read)
+        address = self.transport.root + path
+        if params:
+            address += f"?{urlencode(params, quote_via=quote, safe='')}"
+        return f'curl -sS -H "Authorization: Bearer $AGENTCO_API_KEY" {shell_quote(address)}'
+
+    async def as_sent(self, read: Read, kind: str, sent_id: str) -> Mapping[str, Json]:
         """The JSON object that a record is read from, in a list that is requested now.
 
         {} if the list has no record with this id. The key is masked in it, but no other secret.
         """
         objects_by_id = dict[str, Mapping[str, Json]]()
-        keeping_kind = copy(self.mapping.kind(kind))
+        keeping_kind = copy(self.mapping.kind(mappable_kinds()[kind]))
         build = keeping_kind.build
 
         def build_and_keep(row: Row, context: DecodeContext) -> Any:
@@ -375,12 +411,19 @@ class Client(Fetcher):
         other.mapping = AS_SENT
         other.prefetch = None
         other._cache = OrderedDict()
-        await other._fetch_listing(keeping_kind, path, filters, once=True)
+        path, params = address_of(read)
+        await other._fetch_listing(keeping_kind, path, dict(params), once=True)
         return objects_by_id.get(sent_id, {})
+
+    async def read_body(self, read: Read, decode: Callable[[Json], T]) -> T:
+        """What `decode` makes of the JSON of the first page of a list."""
+        path, params = address_of(read)
+        reply = await self.transport.request("GET", path, params=params)
+        return await self._decode_reply(reply, decode)
 
     async def _fetch_one(self, kind: Kind[R], collection: str, identifier: str) -> R:
         """GET one record of a collection such as "/api/agents"."""
-        path = self._path(collection, identifier)
+        path = path_with_id(collection, identifier)
         decode = partial(read_one, self.mapping.kind(kind), wanted_id=identifier)
         reply = await self.transport.request("GET", path)
         return await self._decode_reply(reply, decode)
@@ -420,17 +463,6 @@ class Client(Fetcher):
                 sentence = f"nothing was sent: {record.unwritable}"
                 info = self.transport.describe("POST", path)
                 raise error_for(errors.Unwritable, sentence, info)
-
-    @staticmethod
-    def _path(collection: str, identifier: str, rest: str = "") -> str:
-        """A path with an identifier as exactly one segment.
-
-        The dots of "." and ".." are encoded, too: clients and proxies would remove such segments.
-        """
-        segment = quote(identifier, safe="")
-        if identifier in (".", ".."):
-            segment = identifier.replace(".", "%2E")
-        return f"{collection}/{segment}{rest}"
 
 
 def _check_export(reply: Reply, beginning: bytes, file_format: str) -> None:

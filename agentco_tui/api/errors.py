@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from enum import StrEnum
-from typing import Self
+from typing import Any, Self
 
 from agentco_tui.text import SafeText
 
@@ -26,6 +26,7 @@ __all__ = [
     "NotAllowed",
     "NotFound",
     "NotJson",
+    "NotOffered",
     "NotSent",
     "OtherStatus",
     "PlatformFailed",
@@ -141,8 +142,16 @@ class NotSent(ApiError, sent=Sent.NO):
     """Refused here: wrong origin, no key, an argument that cannot be sent."""
 
 
+class NotOffered(NotSent):
+    """Refused here: the platform does not offer this, so that there is nothing to send."""
+
+
 class Withheld(ApiError, sent=Sent.NO):
     """A write was held back here: when it was about to leave, its reason was no longer valid."""
+
+    def __init__(self, sentence: SafeText, *, method: str = "POST", **about: Any) -> None:
+        """`about` as for ApiError."""
+        super().__init__(sentence, method=method, **about)
 
 
 class Unwritable(NotSent):

@@ -85,13 +85,6 @@ class Fetcher:
         self._cache: OrderedDict[CacheKey, CachedListing[Any]] = OrderedDict()
         """The list that was requested last is at the end."""
 
-    async def read_with(
-        self, path: str, params: Sequence[tuple[str, str]], decode: Callable[[Json], T]
-    ) -> T:
-        """GET a path, and return what `decode` makes of the JSON. Raises ApiError."""
-        reply = await self.transport.request("GET", path, params=tuple(params))
-        return await self._decode_reply(reply, decode)
-
     async def _decode_reply(
         self,
         reply: Reply,

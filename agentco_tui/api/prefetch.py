@@ -1,7 +1,8 @@
-"""Requests the waiting tasks early, while Textual and the screens are still being imported.
+"""Sends the first request early, while Textual and the screens are still being imported.
 
-A task of the platform (the remote service) waits if it needs the user's approval. `ListReader`
-decodes a long list while it arrives, and sets a `Beginning`, a future, to its first rows.
+The platform (the remote service) says which one that is; for most it is that for the tasks that
+need the user's approval. `ListReader` decodes a long list while it arrives, and sets a `Beginning`,
+a future, to its first rows.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import asyncio
 import threading
 from concurrent.futures import Future
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from agentco_tui.api.credentials import ApiKey, BaseUrl, CredentialError
 from agentco_tui.api.error_messages import RequestInfo
@@ -20,19 +21,17 @@ from agentco_tui.model import Task
 from agentco_tui.reading.stream import Beginning, ListReader
 
 if TYPE_CHECKING:
+    from agentco_tui.api.capabilities import FirstRequest
     from agentco_tui.api.reply import Reply
     from agentco_tui.api.request_builder import Pairs
 
-TASKS_PATH: Final = "/api/tasks"
-"""The path of the request; its parameters are a company, if there is one, and `status=pending`."""
-
 
 class Prefetch:
-    """One request for the waiting tasks, which every screen needs; its answer is used once."""
+    """One request for what every screen needs; its answer is used once."""
 
-    def __init__(self, params: Pairs) -> None:
+    def __init__(self, first: FirstRequest) -> None:
         """Does nothing yet: use `begin`."""
-        self.params = params
+        self.first = first
         self._reply: Future[Reply | None] | None = Future()
         # A caller that stops waiting must not cancel the request.
         self._reply.set_running_or_notify_cancel()
@@ -40,16 +39,15 @@ class Prefetch:
 
     @classmethod
     def begin(
-        cls, company: str | None, base: BaseUrl, key: ApiKey | None, **settings: Any
+        cls, first: FirstRequest | None, base: BaseUrl, key: ApiKey | None, **settings: Any
     ) -> Prefetch | None:
-        """Request the waiting tasks of a company, or of all, in a thread with its own connection.
+        """Send the first request in a thread with its own connection.
 
-        None without a key. `settings` are those of the Transport.
+        None without a key, or if no request is first. `settings` are those of the Transport.
         """
-        if key is None:
+        if key is None or first is None:
             return None
-        company_filter = () if company is None else (("company_id", company),)
-        prefetch = cls((*company_filter, ("status", "pending")))
+        prefetch = cls(first)
         is_under_way = threading.Event()
         threading.Thread(
             target=prefetch._run,
@@ -70,7 +68,7 @@ class Prefetch:
         `beginning` gets the first rows of a long list. Raises ApiError as the request would.
         """
         reply = self._reply
-        if reply is None or path != TASKS_PATH or tuple(params) != self.params:
+        if reply is None or (path, tuple(params)) != (self.first.path, self.first.params):
             return None
         # Released, so that the first list is not held as long as the program runs.
         self._reply = None
@@ -100,9 +98,9 @@ class Prefetch:
 
         async with aclosing(Transport(base, key, attempts=1, **settings)) as transport:
             is_under_way.set()
-            return await transport.request(
-                "GET", TASKS_PATH, params=self.params, stream=self._list_reader
-            )
+            first = self.first
+            stream = self._list_reader if first.has_tasks else None
+            return await transport.request("GET", first.path, params=first.params, stream=stream)
 
     def _list_reader(self, info: RequestInfo) -> ListReader[Task]:
         from agentco_tui.reading.kinds.task import TASKS  # noqa: PLC0415 (for a long list only)

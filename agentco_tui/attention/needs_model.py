@@ -627,7 +627,8 @@ class NeedsModel:
             self.next_snooze_end = None
             return
         now = self._now
-        feeds = (self._store.freshness[feed].phase for feed in FEEDS)
+        freshness = (self._store.freshness[feed] for feed in FEEDS)
+        feeds = (each.phase for each in freshness if each.is_offered)
         is_whole = self._scope is None and set(feeds) == {Phase.LIVE}
         for key, snooze in self.snoozes.all.items():
             known = self._need_by_key(key, now)

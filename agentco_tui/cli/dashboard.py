@@ -71,8 +71,7 @@ def run_dashboard(
     # The demo's platform is a new one at each start, so nothing is remembered of it.
     is_remembered = settings.profile != "demo"
     # One attempt: the poller retries, and shows meanwhile that the platform does not answer.
-    client = client_for(settings, key, attempts=1, recorder=recorder)
-    client.prefetch = prefetch
+    client = client_for(settings, key, attempts=1, recorder=recorder, prefetch=prefetch)
     history = None
     if is_remembered or history_path is not None:
         history = history_for(settings, client, history_path)

@@ -107,7 +107,8 @@ def launch_dashboard(
     `run_dashboard`.
     """
     settings = _prepare_terminal(settings)
-    from agentco_tui.api.prefetch import Prefetch  # noqa: PLC0415 (only for a dashboard)
+    from agentco_tui.api.generic import first_request  # noqa: PLC0415 (only for a dashboard)
+    from agentco_tui.api.prefetch import Prefetch  # noqa: PLC0415
 
     with ExitStack() as ending:
         ending.enter_context(log_to_file(settings, key))
@@ -121,7 +122,7 @@ def launch_dashboard(
         is_background_needed = not _is_theme_named(settings) and check_terminal().colours > 16
         with background_query(is_background_needed) as typed:
             prefetch = Prefetch.begin(
-                settings.company,
+                first_request(settings.company),
                 settings.base_url,
                 settings.key,
                 recorder=recorder,

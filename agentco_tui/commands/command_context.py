@@ -18,7 +18,7 @@ from agentco_tui.config import Arguments, Problem, Settings, SettingsError
 from agentco_tui.config.resolve import load
 
 if TYPE_CHECKING:
-    from agentco_tui.api.client import Client
+    from agentco_tui.api.platform import Platform
 
 
 @contextmanager
@@ -56,7 +56,7 @@ def _exit_on_signals() -> Iterator[None]:
 @asynccontextmanager
 async def connected_client(
     settings: Settings, key: KeyInUse | None = None
-) -> AsyncIterator[Client]:
+) -> AsyncIterator[Platform]:
     """Open a client for the platform of the settings, and close it after the `with` block.
 
     `key` is used instead of the settings' key if it can change while the client is open

@@ -15,16 +15,15 @@ from typing import TYPE_CHECKING, Any
 
 from agentco_tui import __version__
 from agentco_tui.actions.journal_lines import attempt_histories, seconds_of
-from agentco_tui.actions.outcome import GOOD, OutcomeKind
+from agentco_tui.actions.outcome import GOOD, OPERATION_OF_VERB, OutcomeKind
 from agentco_tui.api.errors import KeyRejected, NotAllowed
 from agentco_tui.api.origin import platform_of
 from agentco_tui.commands.command_context import command_context
 from agentco_tui.commands.command_output import Exit, error_json, print_json, print_lines
 from agentco_tui.commands.doctor_fields import examine_fields
-from agentco_tui.commands.doctor_reads import ReadResult, examine_reads
+from agentco_tui.commands.doctor_reads import Examination, ReadResult, examine_reads
 from agentco_tui.commands.doctor_terminal import describe_terminal
 from agentco_tui.config import Arguments, Settings
-from agentco_tui.keys.commands import COMMANDS
 from agentco_tui.live.feeds import SKEW_THAT_MATTERS
 from agentco_tui.model import Moment
 from agentco_tui.model import format as figures
@@ -33,18 +32,9 @@ from agentco_tui.terminal.fitness import check_terminal
 from agentco_tui.text import signs
 
 if TYPE_CHECKING:
-    from agentco_tui.api.measurements import Measurements
+    from agentco_tui.api.capabilities import Capabilities
     from agentco_tui.commands.doctor_bundle import Bundle
 
-WRITE_OPERATIONS = {
-    command.verb: command.operation
-    for command in COMMANDS  # everything that a key of the dashboard does
-    if command.operation is not None and command.verb is not None
-}
-"""The API operation of each kind of change, by the verb that the journal has for it.
-
-{"approve": "POST /api/…"}. Doctor never sends one, because it would change something.
-"""
 NEVER_WRITTEN = "not known: never done from here"
 
 
@@ -66,25 +56,35 @@ def run(arguments: Arguments, env: Mapping[str, str]) -> int:
 
             bundle = Bundle(arguments["bundle"], settings)
         recorder = None if bundle is None else bundle.recorder
-        reads, measured, log_lacks = asyncio.run(
-            examine_reads(settings, recorder, as_lines=as_lines)
-        )
-        report = _as_json(settings, reads, measured, terminal)
+        found = asyncio.run(examine_reads(settings, recorder, as_lines=as_lines))
+        report = _as_json(settings, found, terminal)
         bundle_lines = [] if bundle is None else ["", *bundle.finish()]
-        answered = all(read.answered for read in reads if read.note is None)
+        answered = all(read.answered for read in found.reads if read.note is None)
         if as_lines:
-            lines = conclusion_lines(reads, measured, last_write_permissions(settings))
-            if log_lacks:
-                limitations = ", ".join(log_lacks)
+            lines = conclusion_lines(found, last_write_permissions(settings))
+            if found.log_lacks:
+                limitations = ", ".join(found.log_lacks)
                 lines.append(f"{signs.warning} limits of the activity log: {limitations}")
             print_lines("", *lines, *bundle_lines)
         else:
-            print_json({"ok": answered, **report, "log_lacks": log_lacks})
+            print_json({"ok": answered, **report, "log_lacks": found.log_lacks})
         return Exit.OK if answered else Exit.NO_ANSWER
 
 
+def write_requests(capabilities: Capabilities) -> dict[str, str]:
+    """The request of each kind of change that the platform offers, by the journal's verb for it.
+
+    Doctor never sends one, because it would change something.
+    """
+    return {
+        verb: capabilities.requests[operation]
+        for verb, operation in OPERATION_OF_VERB.items()
+        if operation in capabilities.requests
+    }
+
+
 def last_write_permissions(settings: Settings) -> dict[str, tuple[str, str | None]]:
-    """For each operation in the journal: ("allowed" or "denied", the time of its last outcome).
+    """For each verb in the journal: ("allowed" or "denied", the time of its last outcome).
 
     The API key may have changed since then.
     """
@@ -93,16 +93,15 @@ def last_write_permissions(settings: Settings) -> dict[str, tuple[str, str | Non
     with suppress(OSError), (state_folder() / "journal.jsonl").open("rb") as file:
         # `GOOD` are the outcomes that say that the change was made.
         for attempt, outcomes in attempt_histories(file):
-            operation = WRITE_OPERATIONS.get(attempt.verb)
-            if operation is None or not outcomes:
+            if not outcomes:
                 continue
             if attempt.profile != settings.profile or platform_of(attempt.origin) != origin:
                 continue
             last = outcomes[-1]
             if last.outcome == OutcomeKind.NOT_ALLOWED:
-                last_writes[operation] = ("denied", last.time)
+                last_writes[attempt.verb] = ("denied", last.time)
             elif last.outcome in GOOD:
-                last_writes[operation] = ("allowed", last.time)
+                last_writes[attempt.verb] = ("allowed", last.time)
     return last_writes
 
 
@@ -173,15 +172,14 @@ def _terminal_facts(terminal: Mapping[str, Any]) -> list[str]:
 
 
 def conclusion_lines(
-    reads: Sequence[ReadResult],
-    measured: Measurements,
-    written: Mapping[str, tuple[str, str | None]],
+    found: Examination, written: Mapping[str, tuple[str, str | None]]
 ) -> list[str]:
     """Lines about what the key may do, how fast the platform is, and how far its clock is off.
 
-    `written` is what `last_write_permissions` returns. `measured` has the latency and the skew (the
-    seconds by which the platform's clock is ahead) of the connection.
+    `written` is what `last_write_permissions` returns.
     """
+    reads = found.reads
+    measured = found.measured
     answered = sum(read.answered for read in reads)
     sent = sum(read.note is None for read in reads)
     lines = [f"{answered} of {sent} reads answered"]
@@ -189,9 +187,11 @@ def conclusion_lines(
         lines.append(f"{signs.critical} the key is not accepted")
     else:
         lines += _permission_lines(reads)
-        lines.append(f"writes were not tried ({len(set(WRITE_OPERATIONS.values()))} operations)")
-        for verb, operation in WRITE_OPERATIONS.items():
-            permission, written_at = written.get(operation, (NEVER_WRITTEN, None))
+        number = len(write_requests(found.capabilities))
+        lines.append(f"writes were not tried ({number} operations)")
+        for verb, operation in OPERATION_OF_VERB.items():
+            permission, written_at = written.get(verb, (NEVER_WRITTEN, None))
+            permission = found.capabilities.why_not(operation) or permission
             line = f"  {verb:<15} {permission}"
             at = None if written_at is None else seconds_of(written_at)
             if at is not None:
@@ -238,16 +238,19 @@ def _permission_lines(reads: Sequence[ReadResult]) -> list[str]:
 
 def _as_json(
     settings: Settings,
-    reads: Sequence[ReadResult],
-    measured: Measurements,
+    found: Examination,
     terminal: Mapping[str, Any],
 ) -> dict[str, object]:
     """The report for scripts, as docs/scripts.md describes it."""
-    permissions = dict.fromkeys(WRITE_OPERATIONS.values(), "not tried")
+    reads = found.reads
+    measured = found.measured
+    request_by_verb = write_requests(found.capabilities)
+    permissions = dict.fromkeys(request_by_verb.values(), "not tried")
     permissions |= {read.operation: _permission(read) for read in reads}
     last_writes = {
-        operation: {"told": permission, "time": written_at}
-        for operation, (permission, written_at) in last_write_permissions(settings).items()
+        request_by_verb[verb]: {"told": permission, "time": written_at}
+        for verb, (permission, written_at) in last_write_permissions(settings).items()
+        if verb in request_by_verb
     }
     return {
         "version": __version__,

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import json
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import asdict
 
-from agentco_tui.api.client import Client
+from agentco_tui.api.capabilities import LIST_OF_KIND, Read
 from agentco_tui.api.errors import ApiError, KeyRejected, Unreachable, Unreadable
 from agentco_tui.commands.command_context import connected_client
 from agentco_tui.commands.command_output import Exit, error_json, print_json, print_lines
@@ -24,11 +24,14 @@ from agentco_tui.config import Settings
 from agentco_tui.model import format as figures
 from agentco_tui.reading.field_meanings import MEANINGS
 from agentco_tui.reading.field_report import FieldReport, report_fields, report_unreadable
-from agentco_tui.reading.kinds import PATHS, mappable_kinds
+from agentco_tui.reading.kinds import mappable_kinds
 from agentco_tui.reading.mapping import ProfileMapping
 from agentco_tui.reading.schema import Kind
 from agentco_tui.text import SafeText, fit, signs
 from agentco_tui.workspace.named_records import company_id_or_words
+
+if TYPE_CHECKING:
+    from agentco_tui.api.platform import Platform
 
 
 async def examine_fields(settings: Settings, *, as_json: bool) -> int:
@@ -38,14 +41,18 @@ async def examine_fields(settings: Settings, *, as_json: bool) -> int:
     """
     results: dict[str, tuple[FieldReport | None, ApiError | None]] = {}
     lines = HeldLines()
-    async with connected_client(settings) as client:
-        company = await company_id_or_words(settings, client)
+    async with connected_client(settings) as platform:
+        company = await company_id_or_words(settings, platform)
         for name, kind in mappable_kinds().items():
             scope = company if name in ("agent", "task", "agent_budget") else None
-            report, failure = await _read_fields(client, name, kind, scope)
+            report, failure = await _read_fields(platform, name, kind, scope)
             results[name] = (report, failure)
             if not as_json:
-                lines_of_kind = partial(_field_lines, name, settings.profile, report, failure)
+                path = platform.capabilities.path(LIST_OF_KIND[name])
+                title = f"{name} ({path})" if path else name
+                lines_of_kind = partial(
+                    _field_lines, name, title, settings.profile, report, failure
+                )
                 lines.add(failure, lines_of_kind)
             if isinstance(failure, Unreachable | KeyRejected):
                 break  # the other kinds would fail for the same reason
@@ -62,20 +69,20 @@ async def examine_fields(settings: Settings, *, as_json: bool) -> int:
 
 
 async def _read_fields(
-    client: Client, name: str, kind: Kind[Any], company: str | None
+    platform: Platform, name: str, kind: Kind[Any], company: str | None
 ) -> tuple[FieldReport | None, ApiError | None]:
     """The report on the fields of a kind, and the error if its page cannot be read.
 
     Both are returned for an answer in which no record was recognised.
     """
-    params = () if company is None else (("company_id", str(company)),)
+    read = Read(LIST_OF_KIND[name], {"company_id": company})
     bodies: list[Any] = []
-    read = partial(_report_of, kind, client.mapping, bodies)  # gets the body of the answer
+    report = partial(_report_of, kind, platform.mapping, bodies)  # gets the body of the answer
     try:
-        return await client.read_with(PATHS[name], params, read), None
+        return await platform.read_body(read, report), None
     except Unreadable as error:
         if bodies:
-            return report_unreadable(kind, bodies[0], client.mapping), error
+            return report_unreadable(kind, bodies[0], platform.mapping), error
         return None, error
     except ApiError as error:
         return None, error
@@ -106,13 +113,12 @@ def _fields_as_json(report: FieldReport | None, failure: ApiError | None) -> dic
 
 
 def _field_lines(
-    kind: str, profile: str, report: FieldReport | None, failure: ApiError | None
+    kind: str, title: str, profile: str, report: FieldReport | None, failure: ApiError | None
 ) -> list[str]:
     """Lines about the fields of a kind that are read, and config lines that map the others.
 
-    The last one is empty.
+    The last one is empty. `title` is the kind, and how it is listed.
     """
-    title = f"{kind} ({PATHS[kind]})"
     if report is None:
         return [f"{signs.warning} {title}: {failure}", ""]
     lines: list[str] = []

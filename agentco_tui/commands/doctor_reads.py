@@ -29,8 +29,9 @@ from agentco_tui.text import SafeText, mark_safe, signs
 from agentco_tui.workspace.named_records import company_id_or_words
 
 if TYPE_CHECKING:
-    from agentco_tui.api.client import Client
+    from agentco_tui.api.capabilities import Capabilities, Operation
     from agentco_tui.api.measurements import Measurements
+    from agentco_tui.api.platform import Platform
     from agentco_tui.api.recorder import Recorder
 
 _LOG_ENTRIES: Final = 100
@@ -43,7 +44,7 @@ class ReadResult(NamedTuple):
     """The result of one read request."""
 
     operation: str
-    """Method and path: "GET /api/tasks"."""
+    """The request, as the platform's own documentation has it."""
     note: SafeText | None
     """Why the request was not sent; None if it was."""
     seconds: float | None
@@ -57,16 +58,25 @@ class ReadResult(NamedTuple):
         return self.note is None and self.error is None
 
 
+class Examination(NamedTuple):
+    """What is known of a platform once each read request was sent."""
+
+    reads: list[ReadResult]
+    measured: Measurements
+    """The latency and the clock skew of the connection."""
+    log_lacks: list[SafeText]
+    """The limitations of the activity log."""
+    capabilities: Capabilities
+    """What the platform offers."""
+
+
 class _Operation(NamedTuple):
     """A read operation of the API, and how it is sent."""
 
-    path: str
+    name: Operation
     request: Request | None  # None if doctor never sends it
-    kind: str = ""  # of the records in the answer, or of the record with the id in the path
-
-    @property
-    def needs_id(self) -> bool:
-        return "/:id" in self.path
+    kind: str = ""  # of the records in the answer, or of the record that is asked for
+    needs_id: bool = False
 
 
 async def examine_reads(
@@ -75,11 +85,10 @@ async def examine_reads(
     *,
     as_lines: bool,
     answer_within: float | None = None,
-) -> tuple[list[ReadResult], Measurements, list[SafeText]]:
+) -> Examination:
     """Send every read request once; with `as_lines`, print a line about each.
 
-    Returns the results, what the connection measured (latency and clock skew), and the limitations
-    of the activity log. A request about one record is about the first of the list that was read
+    A request about one record is about the first of the list that was read
     before. `answer_within` is the time limit of each request in seconds: after the first that takes
     longer, no other is sent.
     """
@@ -90,32 +99,37 @@ async def examine_reads(
         # A bundle is of all companies, because it replaces their ids.
         if recorder is None:
             company = await company_id_or_words(settings, client)
-        examination = _Examination(client, company, answer_within)
-        await examination.run(as_lines=as_lines)
+        examiner = _Examiner(client, company, answer_within)
+        await examiner.run(as_lines=as_lines)
         # `try_days` reads an earlier day of the activity log, to learn its limitations.
         log_reader = LogReader(client)
-        if not examination.is_cut_short:
+        if not examiner.is_cut_short:
             with suppress(ApiError, TimeoutError):
                 async with asyncio.timeout(answer_within):
                     await log_reader.try_days(
-                        ActivityFilter(company=company), examination.log, _LOG_ENTRIES
+                        ActivityFilter(company=company), examiner.log, _LOG_ENTRIES
                     )
-        if recorder is not None and any(read.answered for read in examination.reads):
+        if recorder is not None and any(read.answered for read in examiner.reads):
             await _send_dashboard_reads(client)
-        return examination.reads, client.transport.measured, log_reader.limitations()
+        return Examination(
+            examiner.reads,
+            client.transport.measured,
+            log_reader.limitations(),
+            client.capabilities,
+        )
 
 
-async def _send_dashboard_reads(client: Client) -> None:
+async def _send_dashboard_reads(client: Platform) -> None:
     """Send the dashboard's requests, so that the recording can be shown on the dashboard."""
     for feed in FeedName:
         with suppress(ApiError):
             await fetch(feed, client, Store(), Query())
 
 
-class _Examination:
+class _Examiner:
     """Sends the read requests one after the other, and holds the results."""
 
-    def __init__(self, client: Client, company: str | None, answer_within: float | None) -> None:
+    def __init__(self, client: Platform, company: str | None, answer_within: float | None) -> None:
         self.reads: list[ReadResult] = []
         self.log: Listing[Activity] = Listing(records=())
         self.is_cut_short = False
@@ -161,24 +175,29 @@ class _Examination:
             return client.activity(company_id=company, limit=_LOG_ENTRIES)
 
         return (
-            _Operation("/companies", lambda _: client.companies(), "company"),
-            _Operation("/companies/:id", client.company, "company"),
-            _Operation("/agents", of_all(client.agents), "agent"),  # type: ignore[arg-type]
-            _Operation("/agents/:id", client.agent, "agent"),
-            _Operation("/tasks", lambda _: client.tasks(company_id=company), "task"),
-            _Operation("/tasks/:id/trace", client.task_trace, "task"),
-            _Operation("/activity", activity, "log"),
-            _Operation("/activity/export", None),
-            _Operation("/budget", lambda _: client.budget()),
-            _Operation("/budget/companies", lambda _: client.company_budgets()),
-            _Operation("/budget/agents", of_all(client.agent_budgets)),  # type: ignore[arg-type]
-            _Operation("/budget/alerts", lambda _: client.budget_alerts()),
+            _Operation("companies", lambda _: client.companies(), "company"),
+            _Operation("company", client.company, "company", needs_id=True),
+            _Operation("agents", of_all(client.agents), "agent"),  # type: ignore[arg-type]
+            _Operation("agent", client.agent, "agent", needs_id=True),
+            _Operation("tasks", lambda _: client.tasks(company_id=company), "task"),
+            _Operation("task_trace", client.task_trace, "task", needs_id=True),
+            _Operation("activity", activity, "log"),
+            _Operation("export_activity", None),
+            _Operation("budget", lambda _: client.budget()),
+            _Operation("company_budgets", lambda _: client.company_budgets()),
+            _Operation("agent_budgets", of_all(client.agent_budgets)),  # type: ignore[arg-type]
+            _Operation("budget_alerts", lambda _: client.budget_alerts()),
         )
 
     async def _read(self, operation: _Operation) -> ReadResult:
         """Send one request and time it; returns a note if it can't or must not be sent."""
-        name = f"GET /api{operation.path}"
+        capabilities = self._client.capabilities
+        name = capabilities.requests.get(operation.name, operation.name)
         record_id = self._id_by_kind.get(operation.kind)
+        not_offered = capabilities.why_not(operation.name)
+        if not_offered is not None:
+            note = mark_safe(f"not sent: {not_offered}")
+            return ReadResult(name, note, None, _answer_facts(None), None)
         if operation.request is None:
             note = mark_safe("not sent: some platforms log who exports")
             return ReadResult(name, note, None, _answer_facts(None), None)
@@ -195,7 +214,7 @@ class _Examination:
             failure = error
         except TimeoutError:
             words = f"no complete answer within {self._answer_within:g} s: it is silent or too slow"
-            failure = TimedOut(mark_safe(words), path=f"/api{operation.path}")
+            failure = TimedOut(mark_safe(words), path=capabilities.path(operation.name))
         seconds = time.monotonic() - began
         if isinstance(answer, Listing):
             self._remember(operation.kind, answer)

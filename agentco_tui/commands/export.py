@@ -13,8 +13,8 @@ import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError
 from agentco_tui.cli.arguments import UsageError
 from agentco_tui.commands.command_context import command_context, connected_client
@@ -27,6 +27,9 @@ from agentco_tui.live.store import Store
 from agentco_tui.system.atomic_write import AtomicWriteError, FileInTheWayError, atomic_write
 from agentco_tui.text import clean_line
 from agentco_tui.workspace.named_records import read_names
+
+if TYPE_CHECKING:
+    from agentco_tui.api.platform import Platform
 
 
 def run(arguments: Arguments, env: Mapping[str, str]) -> int:
@@ -48,7 +51,7 @@ def run(arguments: Arguments, env: Mapping[str, str]) -> int:
 
 
 @asynccontextmanager
-async def _exported(client: Client, arguments: Arguments) -> AsyncIterator[AsyncIterator[bytes]]:
+async def _exported(client: Platform, arguments: Arguments) -> AsyncIterator[AsyncIterator[bytes]]:
     """Open the platform's export, and yield its chunks, with names if `--names` was given.
 
     `format` is that of the platform's export; there is only csv.

@@ -145,16 +145,12 @@ async def _try_key(resolved: Resolver, url: BaseUrl, key: ApiKey) -> bool:
     values = {**resolved.values, "profile": resolved.profile, "company": None}
     settings = Settings(base_url=url, key=key, key_source="what was given", **values)
     print_lines("", f"reads of {url}, up to the first that takes more than {ANSWER_WITHIN:g} s:")
-    reads, measured, _ = await examine_reads(
-        settings, None, as_lines=True, answer_within=ANSWER_WITHIN
-    )
-    if not any(read.answered for read in reads):
+    found = await examine_reads(settings, None, as_lines=True, answer_within=ANSWER_WITHIN)
+    if not any(read.answered for read in found.reads):
         return False
-    if isinstance(reads[-1].error, TimedOut | Broken):
+    if isinstance(found.reads[-1].error, TimedOut | Broken):
         print_lines("the remaining reads were not sent")
-    print_lines(
-        "", *doctor.conclusion_lines(reads, measured, doctor.last_write_permissions(settings))
-    )
+    print_lines("", *doctor.conclusion_lines(found, doctor.last_write_permissions(settings)))
     question = f"Show which of its fields are read? It takes at most {FIELDS_WITHIN:g} s."
     if user_agrees(f"\n{question} (agentco-tui doctor --fields)"):
         try:

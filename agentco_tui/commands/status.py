@@ -21,7 +21,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from agentco_tui.api.errors import ApiError, TimedOut
+from agentco_tui.api.errors import ApiError, NotOffered, TimedOut
 from agentco_tui.attention.need_words import sentence_of
 from agentco_tui.attention.needs_model import NeedsModel
 from agentco_tui.commands.command_context import command_context
@@ -158,7 +158,9 @@ def judge(
     names = Names(store)
     is_in_scope = of_company(store, company)
     findings = _need_findings(outlook, model, names, now)
-    findings += _unread_findings(store, failed)
+    # What the platform does not offer has no figure, and is no reason for a worse level.
+    unread = {feed: error for feed, error in failed.items() if not isinstance(error, NotOffered)}
+    findings += _unread_findings(store, unread)
     findings.sort(key=lambda finding: _RISING_LEVELS.index(finding.level), reverse=True)
 
     def unless_failed(feed: FeedName, value: int) -> int | None:
@@ -188,7 +190,7 @@ def judge(
         alerts=alerts,
         budget=budgets[0] if budgets and has_total else None,
         sums=tuple((names.budget_owner(budget), budget) for budget in budgets),
-        failed=failed,
+        failed=unread,
     )
 
 

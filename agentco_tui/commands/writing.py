@@ -63,6 +63,12 @@ EXIT_CODES: Final = {
 `GOOD` are the kinds that say that it is done. GONE: the task is in no list any more, and what
 became of it can't be read. STILL_PENDING: the platform said yes, but still lists it as waiting.
 """
+_VERBS: Final = {
+    "approve": Verb.APPROVE,
+    "create-task": Verb.CREATE_TASK,
+    "set-limit": Verb.SET_LIMIT,
+}
+"""What each command does."""
 # SIZE is the length of a fingerprint in bytes.
 _FINGERPRINT: Final = re.compile(f"[0-9a-f]{{{2 * SIZE}}}")
 
@@ -219,10 +225,23 @@ async def _write(settings: Settings, arguments: Arguments) -> Outcome:
 
     Raises UsageError, SettingsError and ApiError before anything is sent.
     """
+    verb = _VERBS[arguments["command"]]
     # No history, the database of what was observed: a change needs no forecast.
     async with open_for_writing(replace(settings, history=False)) as (workspace, services):
+        not_offered = services.why_not_offered(verb)
+        if not_offered is not None:
+            subject = arguments["id"] if verb is Verb.APPROVE else arguments["agent"]
+            return Outcome(
+                verb=verb,
+                kind=OutcomeKind.NOT_SENT,
+                reason=Reason.NOT_OFFERED,
+                known_by=KnownBy.HERE,
+                subject=subject,
+                title=clean_line(subject),
+                cause=not_offered,
+            )
         company = workspace.poller.query.company
-        if arguments["command"] == "approve":
+        if verb is Verb.APPROVE:
             return await _approve(services, arguments, company)
         listed = await named_agent(arguments["agent"], services.client, company)
         agent = listed

@@ -12,15 +12,17 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError
 from agentco_tui.history.history import History
 from agentco_tui.history.observations import HistoryError, Observed, TaskLife
 from agentco_tui.history.reader import Reader
 from agentco_tui.live.feeds import Clock, Query
 from agentco_tui.model import Task
+
+if TYPE_CHECKING:
+    from agentco_tui.api.platform import Platform
 
 GATHER: Final = 5.0
 """Seconds after a change of the queue: the log often tells meanwhile, and more tasks may leave."""
@@ -41,7 +43,7 @@ class DepartureReader:
 
     def __init__(
         self,
-        client: Client,
+        client: Platform,
         history: History,
         clock: Clock,
         *,

@@ -15,15 +15,17 @@ import logging
 from collections.abc import Callable
 from contextlib import aclosing
 from math import inf
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError
 from agentco_tui.live.activity_window import GAP_PREFIX, ActivityWindow
 from agentco_tui.live.feeds import NO_LOG_FILTER, ActivityFilter, Clock, FeedName, Query
 from agentco_tui.live.log_reader import LogReader, WaitUntilIdle
 from agentco_tui.live.store import Change, Store
 from agentco_tui.model import Activity, Listing
+
+if TYPE_CHECKING:
+    from agentco_tui.api.platform import Platform
 
 PAST: Final = 24 * 3_600.0  # seconds of the log that are read for a history that is new
 PAUSE: Final = 1.0  # seconds before each request; doubled after each that brought nothing
@@ -118,7 +120,7 @@ class Backfill:
 
     def __init__(
         self,
-        client: Client,
+        client: Platform,
         store: Store,
         clock: Clock,
         query: Callable[[], Query],

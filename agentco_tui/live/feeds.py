@@ -11,13 +11,17 @@ shows the platform's time, and measures intervals. `Poller` uses all of these.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import date
 from enum import StrEnum
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from agentco_tui.api.errors import ApiError
+from agentco_tui.api.errors import ApiError, NotOffered
+
+if TYPE_CHECKING:
+    from agentco_tui.api.capabilities import Operation
 
 
 class FeedName(StrEnum):
@@ -35,6 +39,20 @@ class FeedName(StrEnum):
     AGENT_BUDGETS = "agent budgets"
     ALERTS = "alerts"
     ACTIVITY = "activity"
+
+
+OPERATION_OF_FEED: Final[Mapping[FeedName, Operation]] = {
+    FeedName.COMPANIES: "companies",
+    FeedName.AGENTS: "agents",
+    FeedName.PENDING: "tasks",
+    FeedName.TASKS: "tasks",
+    FeedName.BUDGET: "budget",
+    FeedName.COMPANY_BUDGETS: "company_budgets",
+    FeedName.AGENT_BUDGETS: "agent_budgets",
+    FeedName.ALERTS: "budget_alerts",
+    FeedName.ACTIVITY: "activity",
+}
+"""The operation of the platform that answers each feed."""
 
 
 class Pace(StrEnum):
@@ -168,6 +186,11 @@ class Freshness(msgspec.Struct, frozen=True):
             return Phase.LOADING if self.failure is None else Phase.FAILED
         is_live = self.failure is None and not self.late
         return Phase.LIVE if is_live else Phase.STALE
+
+    @property
+    def is_offered(self) -> bool:
+        """Whether the platform has this feed at all, as far as is known."""
+        return not isinstance(self.failure, NotOffered)
 
     @property
     def awaited(self) -> bool:

@@ -10,14 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from agentco_tui.api import errors
-from agentco_tui.api.client import Client
-from agentco_tui.live.feeds import FeedName, Query
+from agentco_tui.live.feeds import OPERATION_OF_FEED, FeedName, Query
 from agentco_tui.live.store import Change, Store
 from agentco_tui.model import Company, Listing, Record
 from agentco_tui.reading.identity import mark_shared, without_repeats
+
+if TYPE_CHECKING:
+    from agentco_tui.api.platform import Platform
 
 R = TypeVar("R", bound=Record)
 
@@ -30,15 +32,19 @@ _MOST_REASONS: Final = 5  # reasons for unread rows that are kept
 
 async def fetch(
     feed: FeedName,
-    client: Client,
+    client: Platform,
     store: Store,
     query: Query,
     begins: Callable[[Sequence[Any]], None] | None = None,
 ) -> Take:
     """Read a feed once, and return how to put the answer into the store. Raises ApiError.
 
-    `begins` is called with the first rows of a long list, as for `Client.tasks`.
+    NotOffered is raised for a feed that the platform does not have; nothing is sent then.
+    `begins` is called with the first rows of a long list, as for `Platform.tasks`.
     """
+    not_offered = client.capabilities.why_not(OPERATION_OF_FEED[feed])
+    if not_offered is not None:
+        raise errors.NotOffered(not_offered)
     company = query.company
     listing: Listing[Any]
     match feed:

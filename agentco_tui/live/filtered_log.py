@@ -17,12 +17,11 @@ from contextlib import suppress
 from datetime import date
 from math import inf
 from random import Random
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
 from agentco_tui.api import errors
-from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError
 from agentco_tui.live.activity_window import DEFAULT_CAPACITY, ActivityWindow, LogEntries, is_gap
 from agentco_tui.live.backfill import PAUSE, GapFiller
@@ -36,6 +35,9 @@ from agentco_tui.model import Activity, Listing, Ref
 from agentco_tui.model import format as fmt
 from agentco_tui.reading.field_names import phrase
 from agentco_tui.text import SafeText, mark_safe
+
+if TYPE_CHECKING:
+    from agentco_tui.api.platform import Platform
 
 SECONDS_OF_DAY: Final = 24 * 3_600.0
 LONGEST_ZONE: Final = 14 * 3_600.0
@@ -68,7 +70,7 @@ class FilteredLog(LogEntries):
 
     def __init__(
         self,
-        client: Client,
+        client: Platform,
         clock: Clock,
         asked: ActivityFilter,
         names: Names,
@@ -175,7 +177,8 @@ class FilteredLog(LogEntries):
             log.exception("reading a filtered log failed")
             words = f"through a fault of this program ({type(error).__name__})"
             failure = errors.Unreadable(
-                mark_safe(f"this answer could not be read, {words}"), path="/api/activity"
+                mark_safe(f"this answer could not be read, {words}"),
+                path=self._client.capabilities.path("activity"),
             )
         else:
             took = self._clock.monotonic() - began

@@ -11,13 +11,15 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from datetime import UTC, date, datetime, timedelta
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from agentco_tui.api.client import Client
 from agentco_tui.api.errors import Invalid, NotFound, OtherStatus, TooLarge
 from agentco_tui.live.feeds import ActivityFilter
 from agentco_tui.model import Activity, Listing
 from agentco_tui.text import SafeText, mark_safe
+
+if TYPE_CHECKING:
+    from agentco_tui.api.platform import Platform
 
 PAGE: Final = 1_000  # the usual limit of a request
 MOST: Final = 4_000  # the limit for a day that has more than a page
@@ -35,7 +37,7 @@ WaitUntilIdle = Callable[[], Awaitable[bool]]
 class LogReader:
     """Reads parts of the log, and remembers the limitations of this platform's log."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Platform) -> None:
         self._client = client
         self.cap: int | None = None
         """The most entries that an answer has, though more were asked for and exist."""

@@ -19,13 +19,12 @@ from contextlib import asynccontextmanager, nullcontext, suppress
 from functools import partial
 from math import inf
 from random import Random
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 from msgspec.structs import replace
 
 from agentco_tui.api import errors
-from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError
 from agentco_tui.live.backfill import PAUSE, Backfill
 from agentco_tui.live.feeds import (
@@ -47,6 +46,9 @@ from agentco_tui.live.store import Store
 from agentco_tui.model import Listing, Record
 from agentco_tui.text import mark_safe
 
+if TYPE_CHECKING:
+    from agentco_tui.api.platform import Platform
+
 AT_ONCE: Final = 4  # requests of feeds under way together
 HANGING_AT_ONCE: Final = 2  # of these for feeds whose last request timed out
 LATE_AFTER: Final = 5.0  # seconds after which an answer is late, or twice what the last one took
@@ -59,7 +61,7 @@ CONNECTION_ERRORS: Final = (
 )
 """Failures of the platform as a whole: once one feed recovers from them, others may, too."""
 
-REFUSED: Final = (errors.NotAllowed, errors.NotFound, errors.Invalid)
+REFUSED: Final = (errors.NotAllowed, errors.NotFound, errors.Invalid, errors.NotOffered)
 """Failures of one feed, which does not recover by being polled again; others may be answered."""
 
 log = logging.getLogger(__name__)
@@ -89,7 +91,7 @@ class Poller:
 
     def __init__(
         self,
-        client: Client,
+        client: Platform,
         store: Store,
         clock: Clock,
         *,
@@ -420,12 +422,14 @@ class Poller:
         before = self.store.freshness[feed]
         failures = before.failures + 1
         delay = after_failure(error, failures, self.refresh, self._random)
+        if isinstance(error, errors.NotOffered):
+            delay = inf
         schedule.is_wanted = False
         schedule.due_at = self.clock.monotonic() + delay
         failed = replace(
             before,
             failure=error.without_traceback(),
-            next_try_at=None if schedule.pace is Pace.OFF else schedule.due_at,
+            next_try_at=None if schedule.pace is Pace.OFF or delay == inf else schedule.due_at,
             failures=failures,
             slow_answers=False,
             late=False,
@@ -452,7 +456,8 @@ class Poller:
                 else:
                     schedule.due_at = schedule.shown_from + seconds
             has_outcome = freshness.answered_at is not None or freshness.failure is not None
-            planned = schedule.due_at if pace is not Pace.OFF and has_outcome else None
+            is_planned = pace is not Pace.OFF and has_outcome and schedule.due_at < inf
+            planned = schedule.due_at if is_planned else None
             freshness = replace(freshness, next_try_at=planned)
             if freshness != self.store.freshness[feed]:
                 self.store.set_freshness(feed, freshness)

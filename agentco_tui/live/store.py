@@ -220,7 +220,7 @@ class Store:
             BudgetScope.AGENT: self.agent_budgets,
         }
         self.freshness = dict.fromkeys(FeedName, Freshness())
-        self._overview: model.BudgetOverview | None = None  # the last answer to /api/budget
+        self._overview: model.BudgetOverview | None = None  # the last answer for the budget
         self._overview_scope: str | None = None  # the company in scope when it was asked for
         self._compared_with_companies: tuple[Budget, object] | None = None
         self._is_less_than_companies = False
@@ -277,7 +277,7 @@ class Store:
     ) -> Change:
         """Take a listing as all there is of a feed; `compared` as for `Collection.replace`."""
         change = self.publish(self.collections[feed].replace(listing, compared))
-        # The whole is the budget that /api/budget has returned last.
+        # The whole is the budget that `Platform.budget` has returned last.
         if change and feed in (FeedName.COMPANIES, FeedName.COMPANY_BUDGETS):
             # Only now it may be known whose budget the last overview was; no part of it replaces
             # a list that has just come.
@@ -285,7 +285,7 @@ class Store:
         return change
 
     def take_overview(self, overview: model.BudgetOverview, company: str | None = None) -> Change:
-        """Take the answer to /api/budget, which was asked for with `company` in scope.
+        """Take the answer for the budget, which was asked for with `company` in scope.
 
         Some platforms send the budgets of companies and agents only there, so these parts are used
         as long as their own feeds have not answered; of agents only those of the company in scope.

@@ -1,7 +1,7 @@
-"""Finds out whose budget `/api/budget` has returned: that of all companies together, or of one.
+"""Finds out whose budget `Platform.budget` has returned: that of all companies together, or of one.
 
-`/api/budget` is a path of the platform, the remote service that runs companies of AI agents. The
-budget that was returned is called the whole here. Some platforms answer with the budget of one
+The platform is the remote service that runs companies of AI agents. The budget that was returned is
+called the whole here. Some platforms answer with the budget of one
 company, for instance of the one that the key belongs to. It must not be shown as the total, nor a
 second time next to the company's own.
 """

@@ -4,9 +4,10 @@ The clipboard is reached with a tool such as wl-copy if there is one, else throu
 escape sequence OSC 52. `frame` is the dashboard's main screen, whose `say` shows a message.
 
 A record is one company, AI agent, task, budget, alert or log entry of the platform, the remote
-service that is watched. Its kind is a word such as "task"; `PATHS[kind]` is the path of the REST
-endpoint that lists records of this kind. `poller.query.company` is the id of the company that the
-dashboard is limited to, or None. The workspace is what is known of the platform in memory.
+service that is watched. Its kind is a word such as "task"; `LIST_OF_KIND` has the operation that
+lists records of this kind, and a `Read` is an operation with its arguments. `poller.query.company`
+is the id of the company that the dashboard is limited to, or None. The workspace is what is known
+of the platform in memory.
 """
 
 from __future__ import annotations
@@ -17,18 +18,16 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Mapping
 from functools import partial
-from shlex import quote as shell_quote
 from typing import Any, ClassVar
-from urllib.parse import quote, urlencode
 
 from textual.binding import Binding, BindingType
 
+from agentco_tui.api.capabilities import LIST_OF_KIND, Read
 from agentco_tui.api.errors import ApiError
 from agentco_tui.live.feeds import NO_LOG_FILTER, ActivityFilter
 from agentco_tui.live.fetch import ACTIVITY_LIMIT
 from agentco_tui.live.record_export import as_json, kind_of
 from agentco_tui.model import Activity, Agent, Budget, BudgetScope, Company, Record, Task
-from agentco_tui.reading.kinds import PATHS, mappable_kinds
 from agentco_tui.reading.unknown_fields import WHOLE, as_extra
 from agentco_tui.screens.base_frame import BaseFrame
 from agentco_tui.screens.detail_pane import link_to, whole_title
@@ -73,12 +72,13 @@ def choose(frame: BaseFrame, record: Record, what: str | None) -> None:
     sent_id = record.sent_id
     name = whole_title(record) if isinstance(record, Task) else name_of(record, workspace.names)
     log_filter = frame.view.log_filter or NO_LOG_FILTER
-    kind, filters = list_of(record, workspace, log_filter)
+    kind, read = list_of(record, workspace, log_filter)
+    list_path = workspace.client.capabilities.path(read.operation)
     line = curl_line(record, workspace, log_filter)
     link = link_to(workspace.settings.web_url, record)
     offered = {
         "n": mark_safe(f"its name: {clean_line(name, 200)}"),
-        "s": mark_safe(f"its fields as {PATHS[kind]} sends them now, in one line"),
+        "s": mark_safe(f"its fields as {list_path} sends them now, in one line"),
         "j": mark_safe("all that was read of it in JSON, with units"),
         "c": clean_line(line, 600),
         **({"l": clean_line(link, 600)} if link else {}),
@@ -91,8 +91,7 @@ def choose(frame: BaseFrame, record: Record, what: str | None) -> None:
             return
         if letter == "s":
             try:
-                asked = mappable_kinds()[kind], PATHS[kind], filters, sent_id
-                found = await workspace.client.as_sent(*asked)
+                found = await workspace.client.as_sent(read, kind, sent_id)
             except ApiError as error:
                 frame.say(str(error), bad=True)
                 return
@@ -103,7 +102,7 @@ def choose(frame: BaseFrame, record: Record, what: str | None) -> None:
         if text:
             await copy(frame, text)
         else:
-            frame.say(f"{PATHS[kind]} does not have it any more", bad=True)
+            frame.say(f"{list_path} does not have it any more", bad=True)
 
     def chosen(letter: str | None) -> None:
         if letter:
@@ -134,8 +133,8 @@ async def copy(frame: BaseFrame, text: str) -> None:
 
 def list_of(
     record: Record, workspace: Workspace, log: ActivityFilter = NO_LOG_FILTER
-) -> tuple[str, dict[str, str]]:
-    """Return the kind of list that has a record, and the query with which it is polled.
+) -> tuple[str, Read]:
+    """Return the kind of list that has a record, and the read with which it is polled.
 
     `log` is the filter of the screen that shows the activity.
     """
@@ -150,25 +149,25 @@ def list_of(
             asked = {
                 "company_id": log.company or query.company,
                 "agent_id": log.agent,
-                "from": log.from_date,
-                "to": log.to_date,
+                "from_date": log.from_date,
+                "to_date": log.to_date,
                 "limit": log.limit or ACTIVITY_LIMIT,
             }
         case Budget(scope=scope) if scope is not BudgetScope.ALL:
             kind = f"{scope}_budget"
             asked = {"company_id": query.company if scope is BudgetScope.AGENT else None}
-    return kind, {name: str(value) for name, value in asked.items() if value is not None}
+    return kind, Read(LIST_OF_KIND[kind], asked)
 
 
 def curl_line(record: Record, workspace: Workspace, log: ActivityFilter = NO_LOG_FILTER) -> str:
     """Return a curl command that gets a record, or its list; the shell puts the key in."""
-    kind, filters = list_of(record, workspace, log)
-    address = workspace.origin + PATHS[kind]
-    if isinstance(record, Company | Agent):
-        address += f"/{quote(record.id, safe='', errors='replace')}"
-    elif filters:
-        address += f"?{urlencode(filters, quote_via=quote, safe='')}"
-    return f'curl -sS -H "Authorization: Bearer $AGENTCO_API_KEY" {shell_quote(address)}'
+    _, read = list_of(record, workspace, log)
+    match record:
+        case Company(id=of):
+            read = Read("company", {"company_id": of})
+        case Agent(id=of):
+            read = Read("agent", {"agent_id": of})
+    return workspace.client.curl(read)
 
 
 def page(app: KeyApp, workspace: Workspace, lines: Iterable[LineCells]) -> None:

@@ -10,9 +10,9 @@ screen. The frame is the main screen, the workspace what is known of the platfor
 from __future__ import annotations
 
 from collections import Counter
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from agentco_tui.actions.outcome import Step, Verb
+from agentco_tui.actions.outcome import Step
 from agentco_tui.actions.services import Permissions
 from agentco_tui.config import Settings
 from agentco_tui.keys.commands import COMMANDS
@@ -22,6 +22,9 @@ from agentco_tui.screens.views import count_cells
 from agentco_tui.text import mark_safe, signs
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.tones import Cell, Tone, total_width
+
+if TYPE_CHECKING:
+    from agentco_tui.api.capabilities import Capabilities
 
 STEP_WORDS: Final = {Step.HELD: "held", Step.UNKNOWN: "unknown"}
 """The footer's words for decisions without an outcome; at any other step they are in flight."""
@@ -58,7 +61,9 @@ class FrameLines:
         self.header.fill(filled)
         self.footer.fill(filled)
         self.show_status()
-        self.denied = denied_commands(self._dashboard.permissions, settings)
+        self.denied = denied_commands(
+            self._dashboard.permissions, settings, self._workspace.client.capabilities
+        )
         self.footer.show(self._footer_cells(self._frame.size.width))
 
     def show_status(self) -> None:
@@ -125,14 +130,20 @@ class FrameLines:
         return counts
 
 
-def denied_commands(permissions: Permissions, settings: Settings) -> dict[str, str]:
-    """Return the commands that would be refused now, by their ids, each with the reason."""
+def denied_commands(
+    permissions: Permissions, settings: Settings, capabilities: Capabilities
+) -> dict[str, str]:
+    """Return the commands that would be refused now, by their ids, each with the reason.
+
+    `capabilities` has what the platform offers: all else is refused, whatever the key may.
+    """
     denied: dict[str, str] = {}
     for command in COMMANDS:
-        if command.verb:
-            reason = permissions.why_denied(Verb(command.verb))
-            if reason:
-                denied[command.id] = reason
+        reason = capabilities.why_not(command.operation)
+        if reason is None and command.verb:
+            reason = permissions.why_denied(command.verb)
+        if reason:
+            denied[command.id] = reason
     if permissions.off:
         for own in settings.commands:
             if own.writes:

@@ -18,7 +18,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from math import ceil
 from typing import Any, Final
 
-from agentco_tui.api.errors import KeyRejected, NotAllowed, RateLimited, TimedOut, Unreachable
+from agentco_tui.api.errors import (
+    KeyRejected,
+    NotAllowed,
+    NotOffered,
+    RateLimited,
+    TimedOut,
+    Unreachable,
+)
 from agentco_tui.config import DEFAULT_PROFILE, Settings
 from agentco_tui.keys.commands import COMMANDS_BY_ID, FOOTER_EVERYWHERE, shown_key
 from agentco_tui.keys.places import SCREENS
@@ -330,13 +337,18 @@ WORST_FIRST: Final = (Phase.FAILED, Phase.STALE, Phase.LOADING, Phase.LIVE)
 
 
 def worst(freshnesses: Iterable[Freshness]) -> Freshness:
-    """Return the worst: failed before stale before loading before live, then the oldest."""
+    """Return the worst: failed before stale before loading before live, then the oldest.
+
+    What the platform does not offer is no failure, and counts only if there is nothing else.
+    """
     known = list(freshnesses) or [Freshness()]
+    known = [each for each in known if each.is_offered] or known
     return min(known, key=lambda each: (WORST_FIRST.index(each.phase), each.answered_at or 0.0))
 
 
 REASONS: Final = {
     KeyRejected: "key rejected",
+    NotOffered: "not offered",
     NotAllowed: "not allowed",
     RateLimited: "asked to wait",
     TimedOut: "no answer",
@@ -363,6 +375,8 @@ def health_cells(
             return [state, Cell(mark_safe(f"{age}{took}"), Tone.DIM)]
         case Phase.STALE:
             return [Cell(mark_safe(f"{signs.unknown} {_reason(freshness)} {age}"), Tone.WARNING)]
+        case Phase.FAILED if not freshness.is_offered:
+            return [Cell(mark_safe(f"{signs.missing} {_reason(freshness)}"), Tone.DIM)]
         case Phase.FAILED:
             return [Cell(mark_safe(f"{signs.critical} {_reason(freshness)}"), Tone.CRITICAL)]
 
@@ -398,6 +412,8 @@ def notice(
     failure = freshness.failure
     if failure is None:
         return _late_notice(freshness, monotonic, about)
+    if not freshness.is_offered:
+        return [Paragraph(mark_safe(f"{signs.missing} {about}{failure}"), Tone.DIM)]
     wait = freshness.wait(monotonic)
     next_try = ""
     if wait is not None:

@@ -77,6 +77,8 @@ class ListHead:
             # It is not known whether the company in scope exists: "no tasks" may not be said.
             phase = scope.phase()
             words = hooks.nothing() if phase is Phase.FAILED else without_lines(phase, words)
+        if not any(freshness.is_offered for freshness in listed):
+            words = mark_safe("not offered")
         hooks.table.viewport.thin = hooks.dashboard.thin
         hooks.table.set_state(words, stale=phase in (Phase.STALE, Phase.FAILED))
         return phase

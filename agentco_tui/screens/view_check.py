@@ -14,13 +14,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from agentco_tui.api.client import open_client
-from agentco_tui.api.credentials import ApiKey, BaseUrl
+from agentco_tui.api.credentials import ApiKey, BaseUrl, KeyInUse
 from agentco_tui.config import Settings, ViewSettings
 from agentco_tui.screens.dashboard_context import DashboardContext
 from agentco_tui.screens.views import view_class, wrong_in
 from agentco_tui.system.state_folder import JOURNAL_FILE
-from agentco_tui.workspace.opening import snoozes_for
+from agentco_tui.workspace.opening import client_for, snoozes_for
 from agentco_tui.workspace.workspace import Workspace
 
 NOWHERE = BaseUrl.parse("http://127.0.0.1:9")
@@ -37,7 +36,7 @@ def wrong_in_views(views: Sequence[ViewSettings]) -> list[tuple[str, str]]:
 async def _wrong_in_views(views: Sequence[ViewSettings]) -> list[tuple[str, str]]:
     # The profile of the demo, because that one stores nothing.
     settings = Settings(profile="demo", base_url=NOWHERE)
-    client = open_client(NOWHERE, UNUSED)
+    client = client_for(settings, KeyInUse(UNUSED))
     found: list[tuple[str, str]] = []
     with TemporaryDirectory() as folder:
         workspace = Workspace(settings, client, snoozes=snoozes_for(settings, None))
@@ -50,5 +49,5 @@ async def _wrong_in_views(views: Sequence[ViewSettings]) -> list[tuple[str, str]
         finally:
             await workspace.aclose()
             workspace.close()
-            await client.transport.aclose()
+            await client.aclose()
     return found

@@ -24,7 +24,7 @@ from agentco_tui.model import Agent, Company, Listing
 from agentco_tui.text import clean_line
 
 if TYPE_CHECKING:
-    from agentco_tui.api.client import Client
+    from agentco_tui.api.platform import Platform
 
 R = TypeVar("R", Agent, Company)
 
@@ -32,7 +32,7 @@ _IDS_NAMED = 5
 """At most so many ids that the error lists if several records have the name."""
 
 
-async def company_id_of(settings: Settings, client: Client) -> str | None:
+async def company_id_of(settings: Settings, client: Platform) -> str | None:
     """Return the id of the company that the settings name; None if they name none.
 
     Raises SettingsError if there is no such company or several, and ApiError.
@@ -45,7 +45,7 @@ async def company_id_of(settings: Settings, client: Client) -> str | None:
     return await id_of("company", words, source, await client.companies(), client.company)
 
 
-async def company_id_or_words(settings: Settings, client: Client) -> str | None:
+async def company_id_or_words(settings: Settings, client: Platform) -> str | None:
     """Return the id of the company that the settings name, or the name if it can't be read.
 
     Raises SettingsError if there is no such company or several.
@@ -55,7 +55,7 @@ async def company_id_or_words(settings: Settings, client: Client) -> str | None:
     return settings.company
 
 
-async def agent_id_of(words: str, client: Client, company: str | None) -> str:
+async def agent_id_of(words: str, client: Platform, company: str | None) -> str:
     """Return the id of the agent that `--agent` names, in one company or in all.
 
     Raises as `record_of` does.
@@ -63,7 +63,7 @@ async def agent_id_of(words: str, client: Client, company: str | None) -> str:
     return (await named_agent(words, client, company)).id
 
 
-async def named_agent(words: str, client: Client, company: str | None) -> Agent:
+async def named_agent(words: str, client: Platform, company: str | None) -> Agent:
     """Return the agent that `--agent` names, in one company or in all. Raises as `record_of`."""
     # Some platforms list agents of one company only: then each company's list is read in turn.
     agents = await of_all_companies(client.agents, Store(), company, client.companies)
@@ -115,7 +115,7 @@ async def record_of(
     raise SettingsError([Problem(text=text, setting=setting)])
 
 
-async def read_names(client: Client, store: Store, query: Query) -> list[str]:
+async def read_names(client: Platform, store: Store, query: Query) -> list[str]:
     """Read the companies and agents into the store, from which `Names` looks up names for ids.
 
     `query` limits the agents to one company, if it names one. Returns a sentence for each list that

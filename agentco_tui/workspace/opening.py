@@ -15,7 +15,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentco_tui.api.client import Client, open_client
+from agentco_tui.api.client import open_client
 from agentco_tui.api.credentials import CredentialError, KeyInUse
 from agentco_tui.api.origin import platform_of
 from agentco_tui.attention.snooze import Snoozes
@@ -25,6 +25,8 @@ from agentco_tui.text import SafeText
 from agentco_tui.workspace.workspace import CLOSING, Workspace
 
 if TYPE_CHECKING:
+    from agentco_tui.api.platform import Platform
+    from agentco_tui.api.prefetch import Prefetch
     from agentco_tui.api.recorder import Recorder
     from agentco_tui.history.history import History
 
@@ -35,18 +37,20 @@ def client_for(
     *,
     attempts: int | None = None,
     recorder: Recorder | None = None,
-) -> Client:
+    prefetch: Prefetch | None = None,
+) -> Platform:
     """Return a client for the settings' platform, which must be closed. Raises SettingsError.
 
     `key` is used in place of the settings' own, and can be replaced while the client is open.
     `attempts` are made for each read, instead of the client's default. `recorder` writes every
-    answer to a file. The settings' `mapping` says which of the platform's fields means what.
+    answer to a file. `prefetch` is the first request, which is under way already. The settings'
+    `mapping` says which of the platform's fields means what.
     """
     options = dict(settings.transport_options)  # certificates, proxies, where the key is from
     if attempts is not None:
         options["attempts"] = attempts
     try:
-        return open_client(
+        client = open_client(
             settings.base_url,
             key or settings.key,
             mapping=settings.mapping,
@@ -55,9 +59,11 @@ def client_for(
         )
     except CredentialError as error:
         raise SettingsError([Problem(text=str(error))]) from None
+    client.prefetch = prefetch
+    return client
 
 
-def history_for(settings: Settings, client: Client, path: Path | None = None) -> History | None:
+def history_for(settings: Settings, client: Platform, path: Path | None = None) -> History | None:
     """Return the history of the settings' platform; None if the settings want none.
 
     `path` is its file, instead of the one in the state folder.

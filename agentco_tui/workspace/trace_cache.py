@@ -7,12 +7,14 @@ wanted twice.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from agentco_tui.api.client import Client
 from agentco_tui.api.errors import ApiError, Unwritable
 from agentco_tui.model import Task, Trace
 from agentco_tui.text import mark_safe
+
+if TYPE_CHECKING:
+    from agentco_tui.api.platform import Platform
 
 MOST_KEPT: Final = 20
 """Traces that are kept; of more, the one that was read first is dropped."""
@@ -21,7 +23,7 @@ MOST_KEPT: Final = 20
 class TraceCache:
     """The traces that were read last, or why they could not be read."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Platform) -> None:
         self._client = client
         self._traces: dict[str, Trace | ApiError] = {}
         """By the id of the task, the one read last at the end."""

@@ -19,7 +19,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from agentco_tui.api.client import Client
 from agentco_tui.api.errors import KeyRejected
 from agentco_tui.attention.snooze import Snoozes
 from agentco_tui.config import Settings
@@ -37,6 +36,7 @@ from agentco_tui.workspace.trace_cache import TraceCache
 
 if TYPE_CHECKING:
     from agentco_tui.actions.services import Permissions, Services, Timing
+    from agentco_tui.api.platform import Platform
     from agentco_tui.attention.needs import Need
     from agentco_tui.attention.needs_model import NeedsModel
     from agentco_tui.history.forecast_service import ForecastService
@@ -67,7 +67,7 @@ class Workspace:
     def __init__(
         self,
         settings: Settings,
-        client: Client,
+        client: Platform,
         *,
         snoozes: Snoozes,
         history: History | None = None,

@@ -12,9 +12,12 @@ from typing import Any, NoReturn
 import pytest
 from msgspec.structs import replace
 
+from agentco_tui.actions.approve import Approval
 from agentco_tui.actions.journal_lines import Attempt, Settled
-from agentco_tui.actions.outcome import KnownBy, Outcome, OutcomeKind
+from agentco_tui.actions.outcome import KnownBy, Outcome, OutcomeKind, Reason
 from agentco_tui.actions.outcome_words import outcome_sentence
+from agentco_tui.actions.recovery import recover_attempt
+from agentco_tui.api.client import Client
 from agentco_tui.api.error_messages import RequestInfo, error_for_status
 from agentco_tui.demo.world_state import RefusedError
 from agentco_tui.model import Budget, Company, Ref, Task
@@ -467,3 +470,36 @@ async def test_a_limit_that_is_refused_with_409_is_read(
     last = journal_entries(path)[-1]
     assert isinstance(last, Settled)
     assert last.outcome == found.kind
+
+
+async def test_an_attempt_with_a_verb_of_another_platform_is_left_as_it_is(user: User) -> None:
+    attempt = Attempt(
+        attempt="1",
+        origin=user.services.origin,
+        profile=user.services.profile,
+        verb="reject",
+        subject="t1",
+        title="Pay the bill",
+        task="t1",
+    )
+    user.leave_behind(attempt)
+    [left] = await user.left_behind()
+    assert left.verb == "reject"
+    assert user.services.why_not_offered(left.verb) is None
+    [claimed] = await user.services.claim([left])
+    assert await recover_attempt(user.services, claimed) is None
+    # What knows the verb reconciles it under its own name.
+    write = Approval(user.services, Task(id="t1", title=mark_safe("Pay"))).resume(claimed)
+    assert write.outcome(OutcomeKind.UNCLEAR, Reason.LOST_UNREAD).verb == "reject"
+
+
+async def test_a_task_that_cannot_be_approved_by_the_read_before_is_not_sent(
+    user: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = (await user.pending())[0]
+    monkeypatch.setattr(Client, "verbs_of", lambda _client, _record: ("reject",))
+    outcome = await user.approve(task)
+    assert (outcome.kind, outcome.reason) == (OutcomeKind.NOT_SENT, Reason.NOT_OFFERED)
+    assert "does not offer to approve this one" in outcome_sentence(outcome)
+    assert not user.platform.requests.matching("approve")
+    assert await user.left_behind() == []

@@ -12,6 +12,7 @@ import pytest
 
 from agentco_tui.api import errors, page_walk, transport
 from agentco_tui.api.credentials import ApiKey, BaseUrl
+from agentco_tui.api.generic import first_request
 from agentco_tui.api.limits import Limits
 from agentco_tui.api.prefetch import Prefetch
 from agentco_tui.model import Task
@@ -306,7 +307,7 @@ async def test_every_shape_of_the_embedded_platform_gives_the_same_records(shape
 
 
 def begun(server: WireServer) -> Prefetch:
-    early = Prefetch.begin(None, BaseUrl.parse(server.base), ApiKey(CANARY))
+    early = Prefetch.begin(first_request(None), BaseUrl.parse(server.base), ApiKey(CANARY))
     assert early is not None
     return early
 

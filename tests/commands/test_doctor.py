@@ -10,7 +10,8 @@ import msgspec
 import pytest
 
 from agentco_tui.actions.journal_lines import Attempt, Settled, to_line
-from agentco_tui.commands.doctor import WRITE_OPERATIONS
+from agentco_tui.api.generic import CAPABILITIES
+from agentco_tui.commands.doctor import write_requests
 from agentco_tui.commands.doctor_terminal import describe_terminal
 from agentco_tui.model.format import stamp
 from agentco_tui.terminal.fitness import Fitness
@@ -70,7 +71,9 @@ def test_what_the_key_may_not_do(command: Command, still: EmbeddedPlatform) -> N
     assert ran.code == 3
     assert told["permissions"]["GET /api/budget/alerts"] == "denied"
     assert told["permissions"]["GET /api/companies"] == "allowed"
-    assert {told["permissions"][write] for write in WRITE_OPERATIONS.values()} == {"not tried"}
+    assert {told["permissions"][write] for write in write_requests(CAPABILITIES).values()} == {
+        "not tried"
+    }
     assert told["permissions"]["GET /api/activity/export"] == "not tried"
     assert told["last_writes"] == {}
     assert "the key may not: GET /api/budget/companies" in command("doctor").out
@@ -147,7 +150,7 @@ def test_of_writes_it_tells_what_became_of_the_last_ones_from_here(
     lines = [line for line in ran.lines if line.startswith("  ")]
     found = {line[2:18].strip(): line[18:].split(",")[0] for line in lines}
     never = "not known: never done from here"
-    assert {verb: found[verb] for verb in WRITE_OPERATIONS} == {
+    assert {verb: found[verb] for verb in write_requests(CAPABILITIES)} == {
         "approve": "allowed", "set limit": "denied", "create task": never,
         "create company": never, "clone company": never,
     }  # fmt: skip

@@ -58,6 +58,18 @@ def test_one_line_an_attempt_with_its_outcome_in_order(tmp_path: Path) -> None:
     assert (first["task"], third["outcome"]) == ("tsk_1", None)
 
 
+def test_a_verb_of_another_platform_is_shown_as_it_stands(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    path.write_bytes(
+        attempt("1", verb="reject") + outcome("1", "done") + attempt("2", verb="request revision")
+    )
+    first, second = printed(path)
+    assert "reject “Task 1” tsk_1 (Acme, Scout)  done" in first
+    assert "request revision “Task 2”" in second
+    told = [json.loads(line)["verb"] for line in printed(path, as_json=True)]
+    assert told == ["reject", "request revision"]
+
+
 def test_a_correction_stands_beside_what_it_corrects(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
     path.write_bytes(

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from agentco_tui.api.client import Client
 from agentco_tui.api.credentials import ApiKey, BaseUrl, KeyInUse
+from agentco_tui.api.generic import CAPABILITIES
 from agentco_tui.attention.snooze import Snoozes
 from agentco_tui.commands.tail import NewEntries
 from agentco_tui.config import Settings
@@ -231,6 +232,8 @@ def test_follow_ends_when_its_reader_goes(command: Command, still: EmbeddedPlatf
 
 class Log:
     """A client with nothing but a log, which answers with its newest entries."""
+
+    capabilities = CAPABILITIES
 
     def __init__(self) -> None:
         self.numbers: list[int] = []

@@ -42,6 +42,7 @@ from agentco_tui.screens.list_view import ListView
 from agentco_tui.system.state_folder import Remembered
 from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.text_pane import TextPane
+from agentco_tui.widgets.tones import Tone
 from agentco_tui.workspace.opening import snoozes_for
 from agentco_tui.workspace.workspace import Workspace
 from tests.actions.user import QUICK
@@ -306,6 +307,19 @@ def text_of(shown: TextPane | StatusLine) -> str:
     """What a pane or a line says, without its colours."""
     lines = shown.lines if isinstance(shown, TextPane) else [shown.cells]
     return "\n".join("".join(cell.text for cell in line) for line in lines)
+
+
+async def says(s: Stage, *words: str) -> None:
+    """Wait for a message with all these words, however its lines are broken."""
+    await s.wait_until(
+        # private: a toast on the screen may break its lines anywhere.
+        lambda: any(all(word in toast.message for word in words) for toast in s.app._notifications),
+        repr(words),
+    )
+
+
+def tone_of(line: StatusLine, words: str) -> Tone:
+    return next(cell.tone for cell in line.cells if words in cell.text)
 
 
 def key_event(key: str) -> events.Key:

@@ -20,10 +20,9 @@ from agentco_tui.screens.dialogs.base import ARMING
 from agentco_tui.screens.dialogs.batch_progress import BatchProgress
 from agentco_tui.screens.dialogs.batch_question import BatchQuestion
 from agentco_tui.screens.key_app import REPEAT
-from agentco_tui.widgets.status_line import StatusLine
 from agentco_tui.widgets.tones import Tone
 from tests.platform import EmbeddedPlatform, decide_elsewhere
-from tests.screens.harness import WIDE, Stage, Staging, key_event, stage, text_of
+from tests.screens.harness import WIDE, Stage, Staging, key_event, says, stage, text_of, tone_of
 
 FIRST = "Share the Q2 churn report"
 
@@ -154,15 +153,6 @@ async def ask(s: Stage, count: int) -> BatchQuestion:
     question = s.app.screen
     assert isinstance(question, BatchQuestion)
     return question
-
-
-async def says(s: Stage, *words: str) -> None:
-    """Wait for a message with all these words, however its lines are broken."""
-    await s.wait_until(
-        # private: a toast on the screen may break its lines anywhere.
-        lambda: any(all(word in toast.message for word in words) for toast in s.app._notifications),
-        repr(words),
-    )
 
 
 async def test_notices_and_progress_name_the_company_where_more_than_one_is_shown(
@@ -305,10 +295,6 @@ async def test_marks_survive_refreshes_a_filter_and_other_screens_but_not_their_
 
 
 # ---- what may not be done
-
-
-def tone_of(line: StatusLine, words: str) -> Tone:
-    return next(cell.tone for cell in line.cells if words in cell.text)
 
 
 async def test_the_first_403_dims_the_key_until_the_key_changes(

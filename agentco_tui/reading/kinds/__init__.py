@@ -8,17 +8,9 @@ user's configuration for one platform, may map further names.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 from agentco_tui.reading.schema import Kind
-
-PATHS: Final[Mapping[str, str]] = {
-    "company": "/api/companies", "agent": "/api/agents", "task": "/api/tasks",
-    "company_budget": "/api/budget/companies", "agent_budget": "/api/budget/agents",
-    "budget": "/api/budget", "alert": "/api/budget/alerts", "activity": "/api/activity",
-}  # fmt: skip
-"""The path of the request for a list of each kind."""
 
 
 def mappable_kinds() -> dict[str, Kind[Any]]:

@@ -1,12 +1,12 @@
 """The forms of the Activity screen: which part of the activity log it shows, and the export.
 
 The activity log is that of the platform, the remote service whose AI agents are watched.
-`filter_activity` sets the parameters of GET /api/activity for this screen. `export_activity` writes
-the log to a CSV file while it arrives from GET /api/activity/export; `Written` counts the rows and
-bytes of that file. Each returns a `FormPlan`, i.e. the fields of a form, `parse`, which checks what
-was typed, and `send`, which uses it. A `FormRequest` has the main screen (`frame`) and its list
-(`frame.view`); the scope is the company that the dashboard is limited to. The workspace is what is
-known of the platform in memory.
+`filter_activity` sets for this screen what is asked of the log. `export_activity` writes the log to
+a CSV file while the platform's export of it arrives; `Written` counts the rows and bytes of it.
+Each returns a `FormPlan`, i.e. the fields of a form, `parse`, which checks what was typed, and
+`send`, which uses it. A `FormRequest` has the main screen (`frame`) and its list (`frame.view`);
+the scope is the company that the dashboard is limited to. The workspace is what is known of the
+platform in memory.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ NAME_HINT: Final = "a name or an id"
 
 
 def new_task(request: FormRequest) -> FormPlan:
-    """Return the form for POST /api/tasks: company, agent, title and priority.
+    """Return the form of a new task: company, agent, title and priority.
 
     Company and agent are those of the task under the cursor; the company in scope comes first.
     """
@@ -90,7 +90,7 @@ def new_task(request: FormRequest) -> FormPlan:
 
 
 def new_company(request: FormRequest) -> FormPlan:
-    """Return the form for POST /api/companies: name, template and mission."""
+    """Return the form of a new company: name, template and mission."""
     services = request.frame.dashboard.services
     workspace = request.frame.workspace
     templates = sorted({one.template for one in workspace.store.companies if one.template})
@@ -119,7 +119,7 @@ def new_company(request: FormRequest) -> FormPlan:
 
 
 def clone_company(request: FormRequest) -> FormPlan | SafeText:
-    """Return the form for POST /api/companies/:id/clone: name and mission."""
+    """Return the form that clones a company: name and mission."""
     source = request.subject
     if not isinstance(source, Company):
         return mark_safe("put the cursor on a company to clone it")

@@ -1,4 +1,4 @@
-"""The form that sets an AI agent's monthly limit: POST /api/budget/agents/:id.
+"""The form that sets an AI agent's monthly limit.
 
 Its question shows the old limit, the new one and the difference; a limit that is ten times as high
 needs a second confirmation. The budget that the question showed is passed to the write (the change

@@ -130,8 +130,12 @@ class DialogRouter:
 
     def open_form(self, command_id: str) -> None:
         """Open the form of a command, or say why there is none."""
-        verb = COMMANDS_BY_ID[command_id].verb
-        if verb is not None and not self._check_permission(Verb(verb)):
+        command = COMMANDS_BY_ID[command_id]
+        not_offered = self._workspace.client.capabilities.why_not(command.operation)
+        if not_offered is not None:
+            self._say(not_offered, bad=True)
+            return
+        if command.verb is not None and not self._check_permission(command.verb):
             return
         build_form = FORMS[command_id]
         plan = build_form(FormRequest(self._frame, self._frame.view.subject()))
@@ -140,8 +144,12 @@ class DialogRouter:
         elif plan:
             self._say(plan)
 
-    def _check_permission(self, verb: Verb) -> bool:
+    def _check_permission(self, verb: str) -> bool:
         """Return whether a write may be tried; if not, say why."""
+        not_offered = self._dashboard.services.why_not_offered(verb)
+        if not_offered is not None:
+            self._say(not_offered, bad=True)
+            return False
         permissions = self._dashboard.permissions
         reason = permissions.why_denied(verb)
         if reason is None:
@@ -166,6 +174,10 @@ class DialogRouter:
         if newest is None:
             title = self._workspace.scope.title_with_company(task.title, task)
             self._say(f"{title}: {self._why_not_pending(task)}")
+            return
+        not_offered = self._dashboard.services.why_not_for(Verb.APPROVE, newest)
+        if not_offered is not None:
+            self._say(not_offered, bad=True)
             return
         if newest.unwritable is not None:
             self._say(newest.unwritable, bad=True)
@@ -299,6 +311,10 @@ class DialogRouter:
                 decided.append(Excluded(task, progress))
                 continue
             newest = workspace.store.pending.get(task.id) or workspace.store.tasks.get(task.id)
+            not_offered = self._dashboard.services.why_not_for(Verb.APPROVE, newest or task)
+            if not_offered is not None:
+                decided.append(Excluded(task, not_offered))
+                continue
             undecided.append(newest or task)
         chosen, of_other_types = split_by_type(undecided)
         excluded = [*decided, *of_other_types]
