@@ -66,7 +66,9 @@ async def test_a_list_that_is_not_offered_says_so_and_is_never_asked_for(
     async with on(place="agents", size=(120, 40), wait=False) as s:
         await s.sees(WORDS, "not offered")
         freshness = s.dashboard.workspace.store.freshness
-        for feed in (FeedName.AGENTS, FeedName.ALERTS):
+        missing = (FeedName.AGENTS, FeedName.ALERTS)
+        await s.wait_until(lambda: all(freshness[feed].failure for feed in missing))
+        for feed in missing:
             assert (freshness[feed].phase, freshness[feed].next_try_at) == (Phase.FAILED, None)
         await s.go("overview")
         await s.poll(FeedName.PENDING)
