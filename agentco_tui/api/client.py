@@ -389,16 +389,18 @@ class Client(Fetcher):
         self,
         kind: Kind[R],
         path: str,
-        fields: Mapping[str, str | msgspec.Raw | None] | None,
+        fields: Mapping[str, Any] | None,
         attempt_id: str | None,
         why_withheld: WhyWithheld | None = None,
+        *,
+        method: str = "POST",
     ) -> Receipt[R]:
-        """Send `fields` as JSON, or no body, and read the receipt."""
+        """Send `fields` that are not None as JSON, or no body, and read the receipt."""
         attempt_id = check_attempt_id(attempt_id)
         check_callable(why_withheld, "why_withheld")
         if self.read_only:
             sentence = "the client is read-only: nothing was sent"
-            raise error_for(errors.NotSent, sentence, self.transport.describe("POST", path))
+            raise error_for(errors.NotSent, sentence, self.transport.describe(method, path))
         body: bytes | None = None
         if fields is not None:
             sent_fields = {name: value for name, value in fields.items() if value is not None}
@@ -407,7 +409,7 @@ class Client(Fetcher):
         if attempt_id is not None:
             headers = (("Idempotency-Key", attempt_id),)
         reply = await self.transport.request(
-            "POST", path, json_body=body, headers=headers, why_withheld=why_withheld
+            method, path, json_body=body, headers=headers, why_withheld=why_withheld
         )
         decode = partial(read_write_response, self.mapping.kind(kind), http_status=reply.status)
         return await self._decode_reply(reply, decode)
@@ -423,14 +425,18 @@ class Client(Fetcher):
 
     @staticmethod
     def _path(collection: str, identifier: str, rest: str = "") -> str:
-        """A path with an identifier as exactly one segment.
+        """A path with an identifier as exactly one segment."""
+        return f"{collection}/{path_segment(identifier)}{rest}"
 
-        The dots of "." and ".." are encoded, too: clients and proxies would remove such segments.
-        """
-        segment = quote(identifier, safe="")
-        if identifier in (".", ".."):
-            segment = identifier.replace(".", "%2E")
-        return f"{collection}/{segment}{rest}"
+
+def path_segment(identifier: str) -> str:
+    """An identifier as exactly one segment of a path.
+
+    The dots of "." and ".." are encoded, too: clients and proxies would remove such segments.
+    """
+    if identifier in (".", ".."):
+        return identifier.replace(".", "%2E")
+    return quote(identifier, safe="")
 
 
 def _check_export(reply: Reply, beginning: bytes, file_format: str) -> None:
@@ -469,15 +475,17 @@ def open_client(
     page_cap: int = 200,
     record_cap: int = 200_000,
     mapping: ProfileMapping | None = None,
+    make: Callable[..., Client] | None = None,
     **options: Any,
 ) -> Client:
     """A client with its own transport; close it, or use it with `async with`.
 
     `mapping`: what a profile (the user's configuration for one platform) says about the platform's
     own names, units and words; `AS_SENT` is none. `attempts`: how often a failed read is sent at
-    most; 1 for callers that retry themselves. `options` are passed to the Transport. Imports httpx,
-    which takes 50 to 110 ms the first time. Raises CredentialError without a key, and for a host, a
-    `ca_file` or a proxy setting that cannot be used.
+    most; 1 for callers that retry themselves. `make`: what makes the client, if it is no `Client`.
+    `options` are passed to the Transport. Imports httpx, which takes 50 to 110 ms the first time.
+    Raises CredentialError without a key, and for a host, a `ca_file` or a proxy setting that cannot
+    be used.
     """
     # Imported late: a command that only reads the settings need not wait for httpx.
     from agentco_tui.api.transport import Transport  # noqa: PLC0415
@@ -500,4 +508,5 @@ def open_client(
         **options,
         key_source=key_source,
     )
-    return Client(transport, page_cap=page_cap, record_cap=record_cap, mapping=mapping or AS_SENT)
+    caps = {"page_cap": page_cap, "record_cap": record_cap}
+    return (make or Client)(transport, mapping=mapping or AS_SENT, **caps)
