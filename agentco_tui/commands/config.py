@@ -61,6 +61,9 @@ def run(
     resolved.check_all()  # adds the problems of all profiles, not only of the one in use
     if action == "check":
         resolved.problems += resolved.broken_themes()
+        from agentco_tui.platforms.file import platform_problems  # noqa: PLC0415 (many modules)
+
+        resolved.problems += platform_problems(resolved.file)
         for setting, reason in find_mistakes_in_views(resolved.file.views):
             resolved.problems.append(resolved.file.problem(setting, reason))
     problems = _sorted_problems(resolved)

@@ -72,6 +72,8 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     """What is added to the query where only waiting tasks are asked for."""
     takes: dict[Literal["limit", "from", "to", "agent_id", "company_id"], str] = {}
     """The names of parameters for what limits a list."""
+    written: dict[Literal["from", "to"], str] = {}
+    """How a day is written for it, with the day as 2026-11-22 in braces."""
     most: int | None = None
     """The largest limit that the platform takes."""
     pages: OffsetPaging | None = None

@@ -125,7 +125,8 @@ class DeclaredKind:
         for name, value in asked.items():
             parameter = source.takes.get(name)  # type: ignore[call-overload]
             if parameter is not None:
-                query[parameter] = value
+                template = source.written.get(name, "")  # type: ignore[call-overload]
+                query[parameter] = fill(template, {name: value}.get) or value
         path = fill_path(source.get, {"company": company}.get)
         assert path is not None, source.get
         return path, query

@@ -15,6 +15,7 @@ import msgspec
 
 from agentco_tui.config import Problem, SettingsError
 from agentco_tui.config.declaration import EACH, Table
+from agentco_tui.config.file import ConfigFile
 from agentco_tui.config.toml_file import TomlFile
 from agentco_tui.config.validators import WrongError, describe, nearest
 from agentco_tui.model import AgentState, Severity, TaskState
@@ -74,12 +75,33 @@ def load_platform(name: str, config: Path | None) -> PlatformFile:
     """What the file of a platform says. Raises SettingsError with every mistake in it."""
     paths = platform_paths(config)
     if name not in paths:
-        text = f'there is no platform "{name}" (nearest valid name: {nearest(name, tuple(paths))})'
+        text = _no_such_platform(name, paths)
         raise SettingsError([Problem(text=text, setting="platform")])
     file = PlatformToml(paths[name], must_exist=True)
     if file.declared is None:
         raise SettingsError(file.problems)
     return file.declared
+
+
+def platform_problems(config: ConfigFile) -> list[Problem]:
+    """What is wrong with the platforms of the profiles, and with every file beside the config."""
+    paths = platform_paths(config.path)
+    problems: list[Problem] = []
+    used = set[str | None]()
+    for profile, entry in config.profiles.items():
+        name = entry.get("platform")
+        if name is not None and name not in paths:
+            setting = f"profiles.{profile}.platform"
+            problems.append(config.problem(setting, _no_such_platform(name, paths)))
+        used.add(name)
+    for name, path in paths.items():
+        if name in used or path.parent != _FOLDER:
+            problems += PlatformToml(path).problems
+    return problems
+
+
+def _no_such_platform(name: str, paths: Mapping[str, Path]) -> str:
+    return f'there is no platform "{name}" (nearest valid name: {nearest(name, tuple(paths))})'
 
 
 def checks_of_record(record: type[msgspec.Struct]) -> Table:
@@ -174,6 +196,8 @@ def _mistakes_in_source(file: PlatformFile, place: str, source: Source) -> _Mist
             yield f"{place}.{name}", "only tasks have this"
     if source.takes and not place.startswith(("activity.", "agents.")):
         yield f"{place}.takes", "only agents and activity take parameters"
+    for name, template in source.written.items():
+        yield from _wrong_braces(f"{place}.written.{name}", template, (name,))
     if source.approve is not None:
         yield from _mistakes_in_write(file, f"{place}.approve", source.approve, None)
     for path in source.trace:

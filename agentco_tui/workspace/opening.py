@@ -45,8 +45,13 @@ def client_for(
     options = dict(settings.transport_options)  # certificates, proxies, where the key is from
     if attempts is not None:
         options["attempts"] = attempts
+    open_it: Callable[..., Client] = open_client
+    if settings.platform is not None:
+        from agentco_tui.platforms.opening import opener  # noqa: PLC0415 (few profiles have one)
+
+        open_it = opener(settings.platform, settings.config_path)
     try:
-        return open_client(
+        return open_it(
             settings.base_url,
             key or settings.key,
             mapping=settings.mapping,

@@ -12,6 +12,7 @@ import hashlib
 import json
 import re
 import threading
+from datetime import datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -55,7 +56,7 @@ _QUERIES: dict[str, dict[str, set[str] | None]] = {
     "issues": {"view": {"compact"}, "limit": {"500"}, "offset": None},
     "audit/agent-actions": {
         "actorScope": {"all"},
-        "limit": None,
+        "limit": {*map(str, range(1, 201))},
         "cursor": None,
         "from": None,
         "to": None,
@@ -249,6 +250,11 @@ class RecordedPaperclip:
             values = understood.get(parameter, set())
             if values is not None and value not in values:
                 return 400, {"error": f"Validation error: {parameter}"}
+        for bound in ("from", "to"):
+            try:
+                datetime.fromisoformat(query.get(bound, "2026-01-01"))
+            except ValueError:
+                return 400, {"error": f"Validation error: {bound}"}
         if name == "audit/agent-actions":
             return 200, self._logged(company, query)
         if name not in _LISTS:
@@ -277,7 +283,7 @@ class RecordedPaperclip:
         if "agentId" in query:
             entries = [entry for entry in entries if entry["agentId"] == query["agentId"]]
         first, last = query.get("from", ""), query.get("to", "9")
-        entries = [entry for entry in entries if first <= entry["createdAt"][:10] <= last]
+        entries = [entry for entry in entries if first <= entry["createdAt"] <= last]
         start = int(query.get("cursor", 0))
         end = start + int(query.get("limit", 50))
         cursor = str(end) if end < len(entries) else None

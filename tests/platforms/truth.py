@@ -152,7 +152,7 @@ async def check_reads(platform: DeclaredPlatform, server: RecordedPaperclip) -> 
     await check_agents(platform)
     await check_needs(platform)
     await check_all_tasks(platform)
-    await check_activity(platform)
+    await check_activity(platform, server)
     await check_budgets(platform, server)
     await check_traces(platform)
 
@@ -239,7 +239,7 @@ async def check_all_tasks(platform: DeclaredPlatform) -> None:
     assert {task.id for task in done.records} == {r["id"] for r in rows if r["status"] == "done"}
 
 
-async def check_activity(platform: DeclaredPlatform) -> None:
+async def check_activity(platform: DeclaredPlatform, server: RecordedPaperclip) -> None:
     wanted = [entry for entry in logged() if entry["action"] not in LEASES]
     log = await platform.activity()
     assert log.whole
@@ -252,6 +252,9 @@ async def check_activity(platform: DeclaredPlatform) -> None:
     )
     newest = await platform.activity(limit=3)
     assert [entry.id for entry in newest.records][:3] == [entry["id"] for entry in wanted[:3]]
+    await platform.activity(limit=500)
+    asked = [seen.query for seen in server.requests if seen.path.endswith("/agent-actions")]
+    assert asked[-1]["limit"] == "200"
     about_issue = by_id(log.records)["about-an-issue"]
     assert about_issue.task.name == "The title of the issue"
     days = sorted({entry["createdAt"][:10] for entry in wanted})
