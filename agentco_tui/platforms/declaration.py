@@ -82,6 +82,8 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     """The path of the rows in the answer; empty if the answer is the list."""
     rows: dict[str, Words] = {}
     """By field: the words of which a row has one, and with a "!" those that it must not have."""
+    ignored: Words = ()
+    """Fields that are not about the record, as its place in a list: a change of them is none."""
     fields: dict[str, str] = {}
     """Where our fields are, if not under a name that is known anyway."""
     status: dict[str, Words] = {}
@@ -152,11 +154,6 @@ class PlatformFile(msgspec.Struct, frozen=True, kw_only=True):
     create_task: Write | None = None
     set_limit: Write | None = None
     verbs: dict[str, Verb] = {}
-
-    @property
-    def first_request(self) -> str | None:
-        """The path that every list of every company begins with; None if nothing is declared."""
-        return next((source.get for source in self.companies.values()), None)
 
     def recognises(self, answer: Any) -> bool:
         """Whether the answer to `found_by` is this platform's."""

@@ -95,6 +95,8 @@ class DeclaredKind:
         for text in (*source.trace, *(verb.asks for verb in verbs)):
             self._names |= names_in(text)
         self._never = clean_line(f"{file.name} does not offer to approve this")
+        self.reasons = {self._never, *map(clean_line, source.never.values())}
+        """Why records can't be approved; other requests may name them."""
         kind_name = LISTS[list_name]
         declared = DeclaredMapping(
             fields={kind_name: source.fields},
@@ -109,6 +111,7 @@ class DeclaredKind:
         self.kind.source = f"{list_name}.{name}"
         self.kind.where = source.where
         self.kind.instead = None
+        self.kind.ignored = frozenset(source.ignored)
         if source.pages is not None:
             self.kind.offset = OffsetPages(source.pages.offset, source.pages.size)
         self._build = self.kind.build
@@ -153,7 +156,7 @@ class DeclaredKind:
         why = source.by_type(row_type, "never")
         if why is None and source.approve is None and source.lists != "all":
             why = self._never
-        if why is not None:
+        if why is not None and record.id_doubt is None:
             record = replace(record, id_doubt=IdDoubt(reason=clean_line(why)))
         return record
 
@@ -388,7 +391,7 @@ class DeclaredPlatform(Client):
         sent = ProfileMapping(unit).amount_sent(amount)
         if write.whole:
             if sent != sent.to_integral_value():
-                sentence = f"nothing was sent: {self.file.name} takes whole {write.unit} only"
+                sentence = f"{clean_line(self.file.name)} takes whole {write.unit} only"
                 raise error_for(errors.NotSent, sentence, self.transport.describe(*write.request))
             sent = sent.to_integral_value()
         given = {"id": check_id(agent_id, "agent_id"), "limit": msgspec.Raw(f"{sent:f}".encode())}
@@ -420,6 +423,9 @@ class DeclaredPlatform(Client):
         if verb is None or found is None:
             raise self._refusal(f"to {name} this", "POST")
         kind, value_of = found
+        if record.unwritable is not None and record.unwritable not in kind.reasons:
+            info = self.transport.describe(*verb.request)
+            raise error_for(errors.Unwritable, f"nothing was sent: {record.unwritable}", info)
         given = {"id": record.id, "note": note}
         return await self._send(
             verb, kind, lambda each: given.get(each) or value_of(each), attempt_id, why_withheld

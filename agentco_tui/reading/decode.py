@@ -251,6 +251,8 @@ def read_rows(kind: Kind[Any], found: FoundList) -> Iterator[SentRow | UnreadRow
         if type(sent) is not dict:
             yield UnreadRow(clean_line(f"{_type_name(item)} where an object was due"))
             continue
+        if kind.ignored:
+            sent = {name: value for name, value in sent.items() if name not in kind.ignored}
         row = read(unwrap_record(sent, kind))
         if keys is None and not row.plan.is_record:
             yield UnreadRow(kind.unreadable_reason)

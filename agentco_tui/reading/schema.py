@@ -310,6 +310,8 @@ class Kind(Generic[R]):
         """The exact path of the list in an answer, "" if that is the list; None: it is searched."""
         self.source = ""
         """Which of several lists of this kind it is, if a platform has them apart."""
+        self.ignored: frozenset[str] = frozenset()
+        """Fields that are not read, as they say nothing about the record itself."""
         self.offset: OffsetPages | None = None
         """How further pages are requested, if no answer says so itself."""
 

@@ -273,7 +273,8 @@ class RecordedPaperclip:
             body = [self._now(row) for row in body][start : start + int(query["limit"])]
         if name == "attention":
             items = [row for row in body["items"] if row["subject"]["id"] not in self.decided]
-            body = {**body, "items": items}
+            items = [{**row, "rank": rank} for rank, row in enumerate(items, 1)]
+            body = {**body, "items": items, "totalCount": len(items)}
         return 200, body
 
     def _logged(self, company: str, query: dict[str, str]) -> Any:
@@ -316,7 +317,9 @@ class RecordedPaperclip:
             if type(sent.get("budgetMonthlyCents")) is not int:
                 return 400, {"error": "Validation error: expected int"}
             return 200, {**body_of("write-agent-budget"), "id": path.split("/")[3], **sent}
-        if method == "POST" and re.fullmatch(r"/api/approvals/[^/]+/(approve|reject)", path):
+        if method == "POST" and re.fullmatch(r"/api/agents/[^/]+/(pause|resume)", path):
+            return 200, {**body_of(f"write-agent-{last}"), "id": path.split("/")[3]}
+        if re.fullmatch(r"/api/approvals/[^/]+/(approve|reject|request-revision)", path):
             return self._decide(path.split("/")[3], last)
         if method == "PATCH" and re.fullmatch(r"/api/issues/[^/]+", path):
             self.decided[last] = sent["status"]
@@ -330,7 +333,8 @@ class RecordedPaperclip:
         return None
 
     def _decide(self, approval_id: str, verb: str) -> tuple[int, Any]:
-        status = {"approve": "approved", "reject": "rejected"}[verb]
+        words = ("approved", "rejected", "revision_requested")
+        status = dict(zip(("approve", "reject", "request-revision"), words, strict=True))[verb]
         for row in companies_of("approvals"):
             if row["id"] == approval_id:
                 if self._now(row)["status"] not in ("pending", "revision_requested", status):

@@ -330,11 +330,15 @@ async def check_traces(platform: DeclaredPlatform) -> None:
 
 async def check_writes(platform: DeclaredPlatform, server: RecordedPaperclip) -> None:
     """Each write arrives as the server wants it, and its answer says that it was done."""
-    await platform.tasks(status="pending")
+    listed = by_id((await platform.tasks(status="pending")).records)
     approval = next(row["id"] for row in body_of("approvals") if row["status"] == "pending")
     for task_id in (approval, REVIEW, QUESTION):
         receipt = await platform.approve_task(task_id)
         assert receipt.verdict is Verdict.YES, receipt
+        # The server ranks what still waits anew: that is no change of it.
+        for task in (await platform.tasks(status="pending")).records:
+            assert task.content == listed[task.id].content
+            assert b'"rank"' not in task.extra
     assert server.decided == {approval: "approved", REVIEW: "done", QUESTION: "accepted"}
     assert [(seen.line, seen.body) for seen in server.requests if seen.method != "GET"] == [
         (f"POST /api/approvals/{approval}/approve", {}),
@@ -354,6 +358,47 @@ async def check_writes(platform: DeclaredPlatform, server: RecordedPaperclip) ->
     server.answers_with = None
     await check_creations(platform, server)
     await check_limits(platform, server)
+    await check_verbs(platform, server)
+
+
+async def check_verbs(platform: DeclaredPlatform, server: RecordedPaperclip) -> None:
+    waiting = next(r["id"] for r in body_of("approvals-acme")[::-1] if r["status"] == "pending")
+    task = by_id((await platform.tasks(ACME, "pending")).records)[waiting]
+    verbs = platform.verbs_of(task)
+    assert {name: verb.key for name, verb in verbs.items()} == {"reject": "R", "revise": "V"}
+    receipt = await platform.act("reject", task, "too dear")
+    assert receipt.verdict is Verdict.YES, receipt
+    assert server.decided[waiting] == "rejected"
+    assert server.requests[-1].line == f"POST /api/approvals/{waiting}/reject"
+    assert server.requests[-1].body == {"decisionNote": "too dear"}
+    again = next(r["id"] for r in body_of("approvals") if r["status"] == "pending")
+    server.decided.pop(again)
+    task = by_id((await platform.tasks(GLOBEX, "pending")).records)[again]
+    receipt = await platform.act("revise", task, "cheaper")
+    assert receipt.verdict is Verdict.YES, receipt
+    assert server.requests[-1].line == f"POST /api/approvals/{again}/request-revision"
+    assert server.requests[-1].body == {"decisionNote": "cheaper"}
+    agent = (await platform.agents(GLOBEX)).records[0]
+    assert {name: verb.key for name, verb in platform.verbs_of(agent).items()} == {
+        "pause": "p",
+        "resume": "u",
+    }
+    for name, status in (("pause", "paused"), ("resume", "idle")):
+        receipt = await platform.act(name, agent)
+        assert receipt.verdict is Verdict.YES, receipt
+        assert receipt.status_word == status
+        assert server.requests[-1].line == f"POST /api/agents/{agent.id}/{name}"
+        assert server.requests[-1].body == {}
+    review = by_id((await platform.tasks(status="pending")).records)["run"]
+    with pytest.raises(errors.NotSent, match="does not offer to reject this"):
+        await platform.act("reject", review)
+    asks = {name: platform.file.verbs[name].asks for name in platform.file.verbs}
+    assert asks == {
+        "reject": "Reject it, with a note that reaches the agent?",
+        "revise": "Send it back to be revised?",
+        "pause": "Pause {name}? What it runs is stopped.",
+        "resume": "Let {name} go on?",
+    }
 
 
 async def check_creations(platform: DeclaredPlatform, server: RecordedPaperclip) -> None:
