@@ -68,7 +68,7 @@ async def connected_client(
 
     open_it: Callable[..., Client] = open_client
     if settings.platform is not None:
-        from agentco_tui.platforms.opening import opener  # noqa: PLC0415 (few profiles have one)
+        from agentco_tui.platforms.opener import opener  # noqa: PLC0415 (few profiles have one)
 
         open_it = opener(settings.platform, settings.config_path)
     try:

@@ -61,7 +61,7 @@ def run(
     resolved.check_all()  # adds the problems of all profiles, not only of the one in use
     if action == "check":
         resolved.problems += resolved.broken_themes()
-        from agentco_tui.platforms.file import platform_problems  # noqa: PLC0415 (many modules)
+        from agentco_tui.platforms.platform_file import platform_problems  # noqa: PLC0415 (many modules)
 
         resolved.problems += platform_problems(resolved.file)
         for setting, reason in find_mistakes_in_views(resolved.file.views):

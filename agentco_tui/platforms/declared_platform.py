@@ -54,8 +54,14 @@ from agentco_tui.model import (
     TraceStep,
     Verdict,
 )
-from agentco_tui.platforms.declaration import PlatformFile, Source, Sources, Verb, Write
-from agentco_tui.platforms.file import LISTS
+from agentco_tui.platforms.platform_file import LISTS
+from agentco_tui.platforms.platform_records import (
+    DeclaredVerb,
+    DeclaredWrite,
+    PlatformFile,
+    Source,
+    Sources,
+)
 from agentco_tui.platforms.templates import as_word, fill, fill_body, fill_path, names_in, value_at
 from agentco_tui.reading.decode import read_one
 from agentco_tui.reading.identity import mark_shared, without_repeats
@@ -398,7 +404,7 @@ class DeclaredPlatform(Client):
         kind = self._kinds["agent_budgets"][0]
         return await self._send(write, kind, given.get, attempt_id, why_withheld)
 
-    def verbs_of(self, record: Task | Agent) -> Mapping[str, Verb]:
+    def verbs_of(self, record: Task | Agent) -> Mapping[str, DeclaredVerb]:
         """The verbs of the file for a record, by name."""
         list_name = "tasks" if isinstance(record, Task) else "agents"
         found = self._listed(LISTS[list_name], record.id, lambda _: True)
@@ -536,7 +542,7 @@ class DeclaredPlatform(Client):
         why_withheld: WhyWithheld | None,
     ) -> Receipt[Any]:
         """Send a write that creates a record; what it can't say must not have been asked for."""
-        write: Write | None = getattr(self.file, name)
+        write: DeclaredWrite | None = getattr(self.file, name)
         words = name.replace("_", " a ")
         if write is None:
             raise self._refusal(f"to {words}", "POST")
@@ -549,7 +555,7 @@ class DeclaredPlatform(Client):
 
     async def _send(
         self,
-        write: Write,
+        write: DeclaredWrite,
         kind: DeclaredKind,
         value_of: Callable[[str], Any],
         attempt_id: str | None,

@@ -18,9 +18,9 @@ from agentco_tui.api import errors
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.api.errors import ApiError
 from agentco_tui.model import Verdict
-from agentco_tui.platforms.declaration import PlatformFile
 from agentco_tui.platforms.declared_platform import DeclaredPlatform, open_platform
-from agentco_tui.platforms.file import load_platform
+from agentco_tui.platforms.platform_file import load_platform
+from agentco_tui.platforms.platform_records import PlatformFile
 from tests.platforms.recorded_paperclip import (
     ACME,
     GLOBEX,

@@ -1,7 +1,7 @@
 """Reads and checks the file of a platform; every mistake is reported with its line.
 
-The names that a file may have are those of the records in `declaration`, of which the checks are
-made. What a type cannot say is checked afterwards: that our fields and states exist, and that a
+The names that a file may have are those of the records in `platform_records`, of which the checks
+are made. What a type cannot say is checked afterwards: that our fields and states exist, and that a
 request can be filled in with what is known when it is sent.
 """
 
@@ -19,7 +19,13 @@ from agentco_tui.config.file import ConfigFile
 from agentco_tui.config.toml_file import TomlFile
 from agentco_tui.config.validators import WrongError, describe, nearest
 from agentco_tui.model import AgentState, Severity, TaskState
-from agentco_tui.platforms.declaration import PlatformFile, Source, Sources, Verb, Write
+from agentco_tui.platforms.platform_records import (
+    DeclaredVerb,
+    DeclaredWrite,
+    PlatformFile,
+    Source,
+    Sources,
+)
 from agentco_tui.platforms.templates import TemplateError, names_in
 from agentco_tui.reading.field_path import FieldPathError, parse_field_path
 from agentco_tui.reading.kinds import mappable_kinds
@@ -177,7 +183,7 @@ def _mistakes(file: PlatformFile) -> _Mistakes:
                 except FieldPathError as error:
                     yield f"{place}.fields.{slot}", str(error)
     for name, known in _WRITES.items():
-        write: Write | None = getattr(file, name)
+        write: DeclaredWrite | None = getattr(file, name)
         if write is not None:
             yield from _mistakes_in_write(file, name, write, known)
     if file.set_limit is not None and file.set_limit.unit is None:
@@ -211,7 +217,7 @@ def _mistakes_in_source(file: PlatformFile, place: str, source: Source) -> _Mist
 
 
 def _mistakes_in_write(
-    file: PlatformFile, place: str, write: Write, known: Iterable[str] | None
+    file: PlatformFile, place: str, write: DeclaredWrite, known: Iterable[str] | None
 ) -> _Mistakes:
     """The mistakes of a write that can use the names `known`; None: those of a row."""
     paths = [path for path in (write.post, write.put, write.patch, write.delete) if path]
@@ -223,7 +229,7 @@ def _mistakes_in_write(
     yield from _wrong_braces(f"{place}.body", write.body, known)
 
 
-def _mistakes_in_verb(file: PlatformFile, place: str, verb: Verb) -> _Mistakes:
+def _mistakes_in_verb(file: PlatformFile, place: str, verb: DeclaredVerb) -> _Mistakes:
     sources = (*file.tasks, *file.agents)
     yield from _unknown(f"{place}.on", [verb.on], sources, is_part=False)
     yield from _mistakes_in_write(file, place, verb, None)

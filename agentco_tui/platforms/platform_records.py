@@ -15,7 +15,7 @@ import msgspec
 Words: TypeAlias = tuple[str, ...]
 
 
-class Write(msgspec.Struct, frozen=True, kw_only=True):
+class DeclaredWrite(msgspec.Struct, frozen=True, kw_only=True):
     """A request that changes the platform; exactly one of the four methods has its path."""
 
     post: str | None = None
@@ -41,7 +41,7 @@ class Write(msgspec.Struct, frozen=True, kw_only=True):
         return "", ""
 
 
-class Verb(Write, frozen=True, kw_only=True):
+class DeclaredVerb(DeclaredWrite, frozen=True, kw_only=True):
     """What can be done to a record beside what every platform offers."""
 
     on: str
@@ -95,7 +95,7 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     """By type, or "*" for any: titles, of which the first is used whose names all have a value."""
     never: dict[str, str] = {}
     """By type, or "*" for any: why a row must not be approved."""
-    approve: Write | None = None
+    approve: DeclaredWrite | None = None
     trace: Words = ()
     """The paths of what is known of a task's course, which are joined by time."""
 
@@ -149,11 +149,11 @@ class PlatformFile(msgspec.Struct, frozen=True, kw_only=True):
     alerts: Sources = {}
     budget: Sources = {}
     """Of all budgets that are summed up to that of the platform."""
-    create_company: Write | None = None
-    clone_company: Write | None = None
-    create_task: Write | None = None
-    set_limit: Write | None = None
-    verbs: dict[str, Verb] = {}
+    create_company: DeclaredWrite | None = None
+    clone_company: DeclaredWrite | None = None
+    create_task: DeclaredWrite | None = None
+    set_limit: DeclaredWrite | None = None
+    verbs: dict[str, DeclaredVerb] = {}
 
     def recognises(self, answer: Any) -> bool:
         """Whether the answer to `found_by` is this platform's."""

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from agentco_tui.platforms.declared_platform import DeclaredPlatform, open_platform
-from agentco_tui.platforms.file import load_platform
+from agentco_tui.platforms.platform_file import load_platform
 
 
 def opener(name: str, config: Path | None) -> Callable[..., DeclaredPlatform]:
