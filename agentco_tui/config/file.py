@@ -91,13 +91,7 @@ class ConfigFile(TomlFile):
         for name, entry in self.profiles.items():
             self._check_key_sources(name, data["profiles"][name])
             mapped = self._mapped(f"profiles.{name}", entry)
-            if mapped != DeclaredMapping() and "platform" in entry:
-                self._report(
-                    f"profiles.{name}.platform",
-                    "its file says how answers are read: take fields, money, status and severity"
-                    " out of the profile",
-                )
-            elif mapped != DeclaredMapping():
+            if mapped != DeclaredMapping():
                 self.mappings[name] = ProfileMapping(mapped)
         self._check_limits(self.checked.get("alerts", {}))
         self.views = self._records("views", ViewSettings)

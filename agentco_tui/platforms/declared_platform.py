@@ -68,7 +68,7 @@ from agentco_tui.reading.identity import mark_shared, without_repeats
 from agentco_tui.reading.json_access import Json
 from agentco_tui.reading.kinds import mappable_kinds
 from agentco_tui.reading.kinds.budget import WHOLE_ID
-from agentco_tui.reading.mapping import AS_SENT, DeclaredMapping, ProfileMapping
+from agentco_tui.reading.mapping import AS_SENT, NO_MAPPING, DeclaredMapping, ProfileMapping
 from agentco_tui.reading.schema import DecodeContext, Kind, NotAskedError, OffsetPages, Row
 from agentco_tui.text import clean_line
 
@@ -87,7 +87,10 @@ _MOST_REASONS: Final = 5
 class DeclaredKind:
     """How the rows of one source are read, and what is kept of them for later requests."""
 
-    def __init__(self, file: PlatformFile, list_name: str, name: str, source: Source) -> None:
+    def __init__(
+        self, platform: DeclaredPlatform, list_name: str, name: str, source: Source
+    ) -> None:
+        file = platform.file
         self.list_name = list_name
         self.name = name
         self.source = source
@@ -113,7 +116,14 @@ class DeclaredKind:
             alert_status=source.status if kind_name == "alert" else {},
             severity=source.severity,
         )
-        self.kind: Kind[Any] = copy(ProfileMapping(declared).kind(mappable_kinds()[kind_name]))
+        kind = ProfileMapping(declared).kind(mappable_kinds()[kind_name])
+        own = platform.of_profile
+        if own != NO_MAPPING:
+            # What the user says of the platform comes before what the file says.
+            unit = own.unit or file.money.unit
+            currency = own.currency or file.money.currency
+            kind = ProfileMapping(replace(own, unit=unit, currency=currency)).kind(kind)
+        self.kind: Kind[Any] = copy(kind)
         self.kind.source = f"{list_name}.{name}"
         self.kind.where = source.where
         self.kind.instead = None
@@ -170,13 +180,23 @@ class DeclaredKind:
 class DeclaredPlatform(Client):
     """A platform that is described by a file."""
 
-    def __init__(self, transport: Transport, *, file: PlatformFile, **options: Any) -> None:
-        super().__init__(transport, **options)
+    def __init__(
+        self,
+        transport: Transport,
+        *,
+        file: PlatformFile,
+        mapping: ProfileMapping = AS_SENT,
+        **caps: int,
+    ) -> None:
+        """`mapping` is that of the profile, and comes before the file's."""
+        # Each source is read by a kind of its own, which has the mapping already.
+        super().__init__(transport, mapping=AS_SENT, **caps)
         self.file = file
+        self.of_profile = mapping.declared
         self._kinds: dict[str, list[DeclaredKind]] = {}
         for list_name in LISTS:
             sources: Sources = getattr(file, list_name)
-            kinds = [DeclaredKind(file, list_name, *each) for each in sources.items()]
+            kinds = [DeclaredKind(self, list_name, *each) for each in sources.items()]
             self._kinds[list_name] = kinds
         self._joined: dict[Any, tuple[list[Listing[Any]], Listing[Any]]] = {}
         """By what was asked for: the parts of a joined listing, and the listing."""
@@ -619,7 +639,7 @@ def open_platform(
         make=make,
         key_header=key_header,
         prefix=file.prefix,
-        **{**options, "mapping": AS_SENT},
+        **options,
     )
     assert isinstance(platform, DeclaredPlatform)
     return platform

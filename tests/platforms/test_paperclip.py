@@ -17,10 +17,11 @@ import agentco_tui.platforms
 from agentco_tui.api import errors
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.api.errors import ApiError
-from agentco_tui.model import Verdict
+from agentco_tui.model import AgentState, TaskState, Verdict
 from agentco_tui.platforms.declared_platform import DeclaredPlatform, open_platform
 from agentco_tui.platforms.platform_file import load_platform
 from agentco_tui.platforms.platform_records import PlatformFile
+from agentco_tui.reading.mapping import DeclaredMapping, ProfileMapping
 from tests.platforms.recorded_paperclip import (
     ACME,
     GLOBEX,
@@ -41,13 +42,17 @@ def server() -> Iterator[RecordedPaperclip]:
 
 
 def platform_at(
-    server: RecordedPaperclip, file: PlatformFile | None = None, key: str | None = KEY
+    server: RecordedPaperclip,
+    file: PlatformFile | None = None,
+    key: str | None = KEY,
+    **options: Any,
 ) -> DeclaredPlatform:
     return open_platform(
         file or load_platform("paperclip", None),
         BaseUrl.parse(server.base),
         ApiKey(key) if key else None,
         attempts=1,
+        **options,
     )
 
 
@@ -207,6 +212,27 @@ async def test_the_row_as_it_was_sent(platform: DeclaredPlatform) -> None:
     row = next(r for r in companies_of("attention", "items") if r["subject"]["id"] == QUESTION)
     sent = await platform.as_sent(TASKS, "/api/tasks", {}, QUESTION)
     assert sent["dedupKey"] == row["dedupKey"]
+
+
+async def test_what_the_profile_says_comes_before_the_file(server: RecordedPaperclip) -> None:
+    own = DeclaredMapping(
+        fields={"agent": {"role": "adapterType"}},
+        currency="EUR",
+        status={"pending": ("blocked",)},
+        agent_status={"stopped": ("idle",)},
+    )
+    async with platform_at(server, mapping=ProfileMapping(own)) as platform:
+        agents = (await platform.agents(GLOBEX)).records
+        rows = {row["id"]: row for row in body_of("agents-globex")}
+        assert {a.id: a.role for a in agents} == {i: r["adapterType"] for i, r in rows.items()}
+        assert {a.state for a in agents if a.status == "idle"} == {AgentState.STOPPED}
+        tasks = (await platform.tasks(GLOBEX)).records
+        states = {str(task.status): task.state for task in tasks}
+        assert states["blocked"] is TaskState.PENDING
+        assert states["in_review"] is TaskState.OTHER  # as the file says
+        limit = (await platform.company_budgets()).records[0].limit
+        assert limit is not None
+        assert (limit.amount, limit.currency) == (5000, "EUR")  # "billed_cents" says the unit
 
 
 def test_paperclip_is_recognised() -> None:
