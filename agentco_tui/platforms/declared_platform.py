@@ -56,7 +56,6 @@ from agentco_tui.model import (
 )
 from agentco_tui.platforms.platform_file import LISTS
 from agentco_tui.platforms.platform_records import (
-    DeclaredVerb,
     DeclaredWrite,
     PlatformFile,
     Source,
@@ -424,37 +423,75 @@ class DeclaredPlatform(Client):
         kind = self._kinds["agent_budgets"][0]
         return await self._send(write, kind, given.get, attempt_id, why_withheld)
 
-    def verbs_of(self, record: Task | Agent) -> Mapping[str, DeclaredVerb]:
-        """The verbs of the file for a record, by name."""
-        list_name = "tasks" if isinstance(record, Task) else "agents"
-        found = self._listed(LISTS[list_name], record.id, lambda _: True)
-        return {
-            name: verb
-            for name, verb in self.file.verbs.items()
-            if found is not None and found[0].name == verb.on
-        }
+    def verbs_of(self, record: Record) -> Sequence[str]:
+        """The verbs that can be tried on a record: "approve", and those of the file."""
+        is_approvable = isinstance(record, Task) and record.unwritable is None
+        kind_name = type(record).__name__.lower()
+        found = self._listed(kind_name, record.id, lambda source: source.lists != "all")
+        if found is None:
+            return ()
+        kind, _ = found
+        own = (name for name, verb in self.file.verbs.items() if verb.on == kind.name)
+        approve = ("approve",) if is_approvable and kind.source.approve is not None else ()
+        return (*approve, *own)
 
-    async def act(
+    async def decide_task(
         self,
-        name: str,
-        record: Task | Agent,
+        verb: str,
+        task_id: str,
         note: str | None = None,
         *,
         attempt_id: str | None = None,
         why_withheld: WhyWithheld | None = None,
+    ) -> Receipt[Task]:
+        """Send one of `verbs_of(task)`, with a note for the agent if its request can carry one."""
+        if verb == "approve" and note is None:
+            return await self.approve_task(
+                task_id, attempt_id=attempt_id, why_withheld=why_withheld
+            )
+        return await self._act(
+            "task", verb, task_id, note, attempt_id=attempt_id, why_withheld=why_withheld
+        )
+
+    async def act_on_agent(
+        self,
+        verb: str,
+        agent_id: str,
+        *,
+        attempt_id: str | None = None,
+        why_withheld: WhyWithheld | None = None,
+    ) -> Receipt[Agent]:
+        """Send one of `verbs_of(agent)`."""
+        return await self._act(
+            "agent", verb, agent_id, attempt_id=attempt_id, why_withheld=why_withheld
+        )
+
+    async def _act(
+        self,
+        kind_name: str,
+        verb: str,
+        record_id: str,
+        note: str | None = None,
+        *,
+        attempt_id: str | None,
+        why_withheld: WhyWithheld | None,
     ) -> Receipt[Any]:
-        """Send one of `verbs_of(record)`, with the user's note if it has one."""
-        verb = self.verbs_of(record).get(name)
-        found = self._listed("task" if isinstance(record, Task) else "agent", record.id, bool)
-        if verb is None or found is None:
-            raise self._refusal(f"to {name} this", "POST")
+        """Send a verb of the file, if the record is of the source that it is for."""
+        write = self.file.verbs.get(verb)
+        found = self._listed(kind_name, check_id(record_id, "id"), lambda _: True)
+        if write is None or found is None or found[0].name != write.on:
+            raise self._refusal(f"to {verb} this", "POST")
+        if note is not None and "note" not in names_in(write.body):
+            raise self._refusal(f"to {verb} with a note", "POST")
         kind, value_of = found
-        if record.unwritable is not None and record.unwritable not in kind.reasons:
-            info = self.transport.describe(*verb.request)
-            raise error_for(errors.Unwritable, f"nothing was sent: {record.unwritable}", info)
-        given = {"id": record.id, "note": note}
+        record = self._last_listed(kind_name, record_id)
+        why = None if record is None else record.unwritable
+        if why is not None and why not in kind.reasons:
+            info = self.transport.describe(*write.request)
+            raise error_for(errors.Unwritable, f"nothing was sent: {why}", info)
+        given = {"id": record_id, "note": note}
         return await self._send(
-            verb, kind, lambda each: given.get(each) or value_of(each), attempt_id, why_withheld
+            write, kind, lambda name: given.get(name) or value_of(name), attempt_id, why_withheld
         )
 
     def export_activity(self, file_format: str = "csv", *, cap: int | None = None) -> NoReturn:

@@ -232,7 +232,10 @@ async def test_what_the_profile_says_comes_before_the_file(server: RecordedPaper
         assert states["in_review"] is TaskState.OTHER  # as the file says
         limit = (await platform.company_budgets()).records[0].limit
         assert limit is not None
-        assert (limit.amount, limit.currency) == (5000, "EUR")  # "billed_cents" says the unit
+        assert (int(limit.amount), str(limit.currency)) == (
+            5000,
+            "EUR",
+        )  # "billed_cents" says the unit
 
 
 def test_paperclip_is_recognised() -> None:

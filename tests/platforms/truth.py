@@ -364,40 +364,38 @@ async def check_writes(platform: DeclaredPlatform, server: RecordedPaperclip) ->
 async def check_verbs(platform: DeclaredPlatform, server: RecordedPaperclip) -> None:
     waiting = next(r["id"] for r in body_of("approvals-acme")[::-1] if r["status"] == "pending")
     task = by_id((await platform.tasks(ACME, "pending")).records)[waiting]
-    verbs = platform.verbs_of(task)
-    assert {name: verb.key for name, verb in verbs.items()} == {"reject": "R", "revise": "V"}
-    receipt = await platform.act("reject", task, "too dear")
+    assert platform.verbs_of(task) == ("approve", "reject", "revise")
+    receipt = await platform.decide_task("reject", waiting, "too dear")
     assert receipt.verdict is Verdict.YES, receipt
     assert server.decided[waiting] == "rejected"
     assert server.requests[-1].line == f"POST /api/approvals/{waiting}/reject"
     assert server.requests[-1].body == {"decisionNote": "too dear"}
     again = next(r["id"] for r in body_of("approvals") if r["status"] == "pending")
     server.decided.pop(again)
-    task = by_id((await platform.tasks(GLOBEX, "pending")).records)[again]
-    receipt = await platform.act("revise", task, "cheaper")
+    await platform.tasks(GLOBEX, "pending")
+    receipt = await platform.decide_task("revise", again, "cheaper")
     assert receipt.verdict is Verdict.YES, receipt
     assert server.requests[-1].line == f"POST /api/approvals/{again}/request-revision"
     assert server.requests[-1].body == {"decisionNote": "cheaper"}
     agent = (await platform.agents(GLOBEX)).records[0]
-    assert {name: verb.key for name, verb in platform.verbs_of(agent).items()} == {
-        "pause": "p",
-        "resume": "u",
-    }
+    assert platform.verbs_of(agent) == ("pause", "resume")
     for name, status in (("pause", "paused"), ("resume", "idle")):
-        receipt = await platform.act(name, agent)
-        assert receipt.verdict is Verdict.YES, receipt
-        assert receipt.status_word == status
+        pausing = await platform.act_on_agent(name, agent.id)
+        assert pausing.verdict is Verdict.YES, pausing
+        assert pausing.status_word == status
         assert server.requests[-1].line == f"POST /api/agents/{agent.id}/{name}"
         assert server.requests[-1].body == {}
-    review = by_id((await platform.tasks(status="pending")).records)["run"]
+    run = by_id((await platform.tasks(status="pending")).records)["run"]
+    assert platform.verbs_of(run) == ()
     with pytest.raises(errors.NotSent, match="does not offer to reject this"):
-        await platform.act("reject", review)
-    asks = {name: platform.file.verbs[name].asks for name in platform.file.verbs}
-    assert asks == {
-        "reject": "Reject it, with a note that reaches the agent?",
-        "revise": "Send it back to be revised?",
-        "pause": "Pause {name}? What it runs is stopped.",
-        "resume": "Let {name} go on?",
+        await platform.decide_task("reject", "run")
+    with pytest.raises(errors.NotSent, match="does not offer to approve this"):
+        await platform.decide_task("approve", again, "a note that its request can't carry")
+    assert {name: (verb.key, verb.asks) for name, verb in platform.file.verbs.items()} == {
+        "reject": ("R", "Reject it, with a note that reaches the agent?"),
+        "revise": ("V", "Send it back to be revised?"),
+        "pause": ("p", "Pause {name}? What it runs is stopped."),
+        "resume": ("u", "Let {name} go on?"),
     }
 
 
