@@ -10,7 +10,12 @@ import agentco_tui.platforms
 from agentco_tui.commands.config import run
 from agentco_tui.config import SettingsError
 from agentco_tui.config.resolve import load
-from agentco_tui.platforms.platform_file import PlatformToml, load_platform, platform_paths
+from agentco_tui.platforms.platform_file import (
+    PlatformToml,
+    load_platform,
+    platform_paths,
+    platform_problems,
+)
 from agentco_tui.platforms.templates import (
     TemplateError,
     fill,
@@ -143,7 +148,7 @@ def test_config_check_reports_the_platforms(
         encoding="utf-8",
     )
     arguments = {"what": "check", "json": False, "config": str(config), "profile": "b"}
-    assert run(arguments, {}, lambda _: []) == 2
+    assert run(arguments, {}, lambda _: [], platform_problems) == 2
     said = capsys.readouterr()
     lines = (said.out + said.err).splitlines()
     assert any("config.toml:3: profiles.a.platform: there is no platform" in one for one in lines)
