@@ -27,7 +27,8 @@ MAY_IMPORT = {
     "attention": LEAVES | {"model", "api", "reading", "live", "history", "config"},
     "actions": LEAVES | {"model", "api", "live", "history", "reading"},
     "workspace": LEAVES
-    | {"model", "api", "live", "history", "attention", "reading", "actions", "config"},
+    | {"model", "api", "live", "history", "attention", "reading", "actions", "config"}
+    | {"platforms"},
     "textual_patches": LEAVES,
     "widgets": LEAVES | {"textual_patches"},
     "screens": LEAVES
@@ -47,8 +48,10 @@ MAY_IMPORT = {
         "terminal",
         "cli",
         "workspace",
+        "platforms",
     },
     "config": LEAVES | {"model", "reading", "api"},
+    "platforms": LEAVES | {"model", "reading", "api", "config"},
     "terminal": LEAVES | {"textual_patches"},
     "demo": LEAVES,
 }
@@ -57,7 +60,7 @@ MAY_IMPORT = {
 NO_TEXTUAL = (
     *("text", "system", "keys", "model"),
     *("reading", "api", "live", "history", "attention", "actions", "config", "workspace"),
-    *("commands", "demo"),
+    *("commands", "demo", "platforms"),
 )
 
 

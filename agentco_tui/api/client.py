@@ -14,7 +14,7 @@ Constants such as `TASKS` are descriptions of a kind of record, by which answers
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 from copy import copy
 from datetime import date
@@ -383,21 +383,33 @@ class Client(Fetcher):
 
     def curl(self, read: Read) -> str:
         """A curl command that sends a read; the shell puts the key in."""
+        path, params = address_of(read)
+        return self._curl_line(path, params, '-H "Authorization: Bearer $AGENTCO_API_KEY"')
+
+    def _curl_line(self, path: str, params: Sequence[tuple[str, str]], header: str) -> str:
+        """A line for a shell; `header` is written as it is there."""
         from shlex import quote as shell_quote  # noqa: PLC0415 (only for this)
 
-        path, params = address_of(read)
         address = self.transport.root + path
         if params:
             address += f"?{urlencode(params, quote_via=quote, safe='')}"
-        return f'curl -sS -H "Authorization: Bearer $AGENTCO_API_KEY" {shell_quote(address)}'
+        return " ".join(word for word in ("curl -sS", header, shell_quote(address)) if word)
 
     async def as_sent(self, read: Read, kind: str, sent_id: str) -> Mapping[str, Json]:
         """The JSON object that a record is read from, in a list that is requested now.
 
         {} if the list has no record with this id. The key is masked in it, but no other secret.
         """
+        path, params = address_of(read)
+        mapped_kind = self.mapping.kind(mappable_kinds()[kind])
+        return await self._find_sent(mapped_kind, path, dict(params), sent_id)
+
+    async def _find_sent(
+        self, kind: Kind[Any], path: str, params: Mapping[str, str], sent_id: str
+    ) -> Mapping[str, Json]:
+        """The JSON object of a record in a list that is requested now; {} if it is not there."""
         objects_by_id = dict[str, Mapping[str, Json]]()
-        keeping_kind = copy(self.mapping.kind(mappable_kinds()[kind]))
+        keeping_kind = copy(kind)
         build = keeping_kind.build
 
         def build_and_keep(row: Row, context: DecodeContext) -> Any:
@@ -411,14 +423,19 @@ class Client(Fetcher):
         other.mapping = AS_SENT
         other.prefetch = None
         other._cache = OrderedDict()
-        path, params = address_of(read)
-        await other._fetch_listing(keeping_kind, path, dict(params), once=True)
+        await other._fetch_listing(keeping_kind, path, params, once=True)
         return objects_by_id.get(sent_id, {})
 
     async def read_body(self, read: Read, decode: Callable[[Json], T]) -> T:
         """What `decode` makes of the JSON of the first page of a list."""
         path, params = address_of(read)
-        reply = await self.transport.request("GET", path, params=params)
+        return await self._decode_answer(path, params, decode)
+
+    async def _decode_answer(
+        self, path: str, params: Iterable[tuple[str, str]], decode: Callable[[Json], T]
+    ) -> T:
+        """GET a path, and return what `decode` makes of the JSON. Raises ApiError."""
+        reply = await self.transport.request("GET", path, params=tuple(params))
         return await self._decode_reply(reply, decode)
 
     async def _fetch_one(self, kind: Kind[R], collection: str, identifier: str) -> R:
@@ -432,16 +449,18 @@ class Client(Fetcher):
         self,
         kind: Kind[R],
         path: str,
-        fields: Mapping[str, str | msgspec.Raw | None] | None,
+        fields: Mapping[str, Any] | None,
         attempt_id: str | None,
         why_withheld: WhyWithheld | None = None,
+        *,
+        method: str = "POST",
     ) -> Receipt[R]:
-        """Send `fields` as JSON, or no body, and read the receipt."""
+        """Send `fields` that are not None as JSON, or no body, and read the receipt."""
         attempt_id = check_attempt_id(attempt_id)
         check_callable(why_withheld, "why_withheld")
         if self.read_only:
             sentence = "the client is read-only: nothing was sent"
-            raise error_for(errors.NotSent, sentence, self.transport.describe("POST", path))
+            raise error_for(errors.NotSent, sentence, self.transport.describe(method, path))
         body: bytes | None = None
         if fields is not None:
             sent_fields = {name: value for name, value in fields.items() if value is not None}
@@ -450,7 +469,7 @@ class Client(Fetcher):
         if attempt_id is not None:
             headers = (("Idempotency-Key", attempt_id),)
         reply = await self.transport.request(
-            "POST", path, json_body=body, headers=headers, why_withheld=why_withheld
+            method, path, json_body=body, headers=headers, why_withheld=why_withheld
         )
         decode = partial(read_write_response, self.mapping.kind(kind), http_status=reply.status)
         return await self._decode_reply(reply, decode)
@@ -501,15 +520,17 @@ def open_client(
     page_cap: int = 200,
     record_cap: int = 200_000,
     mapping: ProfileMapping | None = None,
+    make: Callable[..., Client] | None = None,
     **options: Any,
 ) -> Client:
     """A client with its own transport; close it, or use it with `async with`.
 
     `mapping`: what a profile (the user's configuration for one platform) says about the platform's
     own names, units and words; `AS_SENT` is none. `attempts`: how often a failed read is sent at
-    most; 1 for callers that retry themselves. `options` are passed to the Transport. Imports httpx,
-    which takes 50 to 110 ms the first time. Raises CredentialError without a key, and for a host, a
-    `ca_file` or a proxy setting that cannot be used.
+    most; 1 for callers that retry themselves. `make`: what makes the client, if it is no `Client`.
+    `options` are passed to the Transport. Imports httpx, which takes 50 to 110 ms the first time.
+    Raises CredentialError without a key, and for a host, a `ca_file` or a proxy setting that cannot
+    be used.
     """
     # Imported late: a command that only reads the settings need not wait for httpx.
     from agentco_tui.api.transport import Transport  # noqa: PLC0415
@@ -532,4 +553,5 @@ def open_client(
         **options,
         key_source=key_source,
     )
-    return Client(transport, page_cap=page_cap, record_cap=record_cap, mapping=mapping or AS_SENT)
+    caps = {"page_cap": page_cap, "record_cap": record_cap}
+    return (make or Client)(transport, mapping=mapping or AS_SENT, **caps)

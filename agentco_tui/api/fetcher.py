@@ -57,8 +57,8 @@ _MOST_CACHED_LISTS: Final = 12
 _STREAMED_KINDS: Final = frozenset({"company", "agent", "task", "activity"})
 """Kinds whose rows can be read one by one, independently of the rest of the body."""
 
-CacheKey: TypeAlias = tuple[str, str, tuple[tuple[str, str], ...]]
-"""Name of the kind, path and parameters of a list."""
+CacheKey: TypeAlias = tuple[str, str, str, tuple[tuple[str, str], ...]]
+"""Name of the kind, which of several lists it is, path and parameters of a list."""
 
 
 class Fetcher:
@@ -82,6 +82,7 @@ class Fetcher:
         self.prefetch: Prefetch | None = None
         self._page_cap = page_cap
         self._record_cap = record_cap
+        self._most_cached_lists = _MOST_CACHED_LISTS
         self._cache: OrderedDict[CacheKey, CachedListing[Any]] = OrderedDict()
         """The list that was requested last is at the end."""
 
@@ -120,7 +121,7 @@ class Fetcher:
         """
         kind = self.mapping.kind(kind)
         params = tuple((name, value) for name, value in filters.items() if value is not None)
-        cache_key = (kind.name, path, params)
+        cache_key = (kind.name, kind.source, path, params)
         cached: CachedListing[R] | None = self._cache.get(cache_key)
         beginning: Beginning[R] | None = None
         if begins is not None and cached is None:
@@ -136,7 +137,9 @@ class Fetcher:
         while (request := walk.next_request) is not None:
             old_page = cached.page_at(len(walk.pages)) if cached else None
             is_only_page = cached is not None and len(cached.pages) == 1
-            etag = old_page.etag if old_page and is_only_page else None
+            # Of a list that is described by a file each page is asked for if it has changed.
+            is_same_page = kind.where is not None and _asks_for(request, walk.row_count, old_page)
+            etag = old_page.etag if old_page and (is_only_page or is_same_page) else None
             page = await self._fetch_page(
                 *(kind, request, walk.row_count, old_page, shared_values),
                 etag=etag,
@@ -152,12 +155,12 @@ class Fetcher:
     def _remember(self, cache_key: CacheKey, cached: CachedListing[R]) -> None:
         self._cache[cache_key] = cached
         self._cache.move_to_end(cache_key)
-        if len(self._cache) > _MOST_CACHED_LISTS:
+        if len(self._cache) > self._most_cached_lists:
             self._cache.popitem(last=False)
 
     def _last_listed(self, kind: str, record_id: str) -> Record | None:
         """The record with this id from the newest cached list of its kind, or None."""
-        for (name, _, _), cached in reversed(self._cache.items()):
+        for (name, *_), cached in reversed(self._cache.items()):
             if name != kind:
                 continue
             records: Sequence[Record] = cached.listing.records
@@ -186,12 +189,10 @@ class Fetcher:
         reply = await self._prefetched(request, beginning)
         if reply is None:
             stream: MakeReader | None = None
-            if kind.name in _STREAMED_KINDS:
+            if kind.name in _STREAMED_KINDS and kind.where is None:
                 known_rows = same_request.known_rows if same_request else None
                 stream = partial(list_reader, kind, known_rows, beginning)
-            reply = await self.transport.request(
-                "GET", request.path, params=request.params, etag=etag, stream=stream
-            )
+            reply = await self._request_page(kind, request, etag, stream)
         if reply.status == 304 and cached is not None:
             return cached
         streamed: ListReader[R] | None = reply.streamed
@@ -210,6 +211,14 @@ class Fetcher:
         decoder = RowDecoder(kind, cached_rows, shared_values)
         return await self._decoded_page(reply, decoder, signature)
 
+    async def _request_page(
+        self, kind: Kind[Any], request: PageRequest, etag: str | None, stream: MakeReader | None
+    ) -> Reply:
+        """The answer to one GET of a list; `kind` is for subclasses with several in one body."""
+        return await self.transport.request(
+            "GET", request.path, params=request.params, etag=etag, stream=stream
+        )
+
     async def _prefetched(
         self, request: PageRequest, beginning: Beginning[Any] | None
     ) -> Reply | None:
@@ -224,7 +233,9 @@ class Fetcher:
 
         def decode(body: Json) -> CachedPage[R]:
             page = decoder.read_page(body)
-            cached = _page_with_rest(page, body, reply, signature, len(reply.body))
+            cached = _page_with_rest(
+                page, body, reply, signature, len(reply.body), kind=decoder.kind
+            )
             cached.cached_rows = decoder.rows
             return cached
 
@@ -242,7 +253,7 @@ class Fetcher:
                 unread=sum(streamed.unread.values()),
                 unread_reasons=tuple(streamed.unread)[:MOST_REASONS],
             )
-            cached = _page_with_rest(page, envelope, reply, signature, streamed.size)
+            cached = _page_with_rest(page, envelope, reply, signature, streamed.size, kind=kind)
             cached.known_rows = replace(streamed.known, records=page.records)
             return cached
 
@@ -250,12 +261,23 @@ class Fetcher:
 
 
 def _page_with_rest(
-    page: Page[R], body: Json, reply: Reply, signature: PageSignature, size: int
+    page: Page[R], body: Json, reply: Reply, signature: PageSignature, size: int, *, kind: Kind[R]
 ) -> CachedPage[R]:
-    """A page with what its answer says about the next one."""
-    row_count = len(page.records) + page.unread
+    """A page with what its answer, or else its kind, says about the next one."""
+    row_count = len(page.records) + page.unread + page.left_out
     rest = next_page(body, reply.headers, signature.request, row_count, signature.rows_before)
+    if kind.offset is not None and rest.request is None and row_count >= kind.offset.size:
+        rows_read = str(signature.rows_before + row_count)
+        request = signature.request.with_token(rows_read, kind.offset.parameter)
+        rest = rest._replace(request=request, more=request is None)
     return CachedPage(signature, reply.headers.get("etag"), page, rest, size)
+
+
+def _asks_for(request: PageRequest, rows_before: int, page: CachedPage[Any] | None) -> bool:
+    """Whether a request is the one that brought a page before."""
+    if page is None:
+        return False
+    return (page.signature.request, page.signature.rows_before) == (request, rows_before)
 
 
 def _beginning_for(begins: Callable[[Sequence[R]], None]) -> Beginning[R]:

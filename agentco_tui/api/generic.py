@@ -59,11 +59,15 @@ def address_of(read: Read) -> tuple[str, tuple[tuple[str, str], ...]]:
 
 
 def path_with_id(collection: str, identifier: str, rest: str = "") -> str:
-    """A path with an identifier as exactly one segment.
+    """A path with an identifier as exactly one segment."""
+    return f"{collection}/{path_segment(identifier)}{rest}"
+
+
+def path_segment(identifier: str) -> str:
+    """An identifier as exactly one segment of a path.
 
     The dots of "." and ".." are encoded, too: clients and proxies would remove such segments.
     """
-    segment = quote(identifier, safe="")
     if identifier in (".", ".."):
-        segment = identifier.replace(".", "%2E")
-    return f"{collection}/{segment}{rest}"
+        return identifier.replace(".", "%2E")
+    return quote(identifier, safe="")

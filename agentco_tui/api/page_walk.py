@@ -55,6 +55,11 @@ class CachedPage(msgspec.Struct, Generic[R]):
     cached_rows: CachedRows[R] | None = None
     """Of a page that was read as a whole."""
 
+    @property
+    def row_count(self) -> int:
+        """How many rows the page had, those that were not read or not asked for included."""
+        return len(self.page.records) + self.page.unread + self.page.left_out
+
 
 class CachedListing(msgspec.Struct, Generic[R], frozen=True):
     """A list as it was read last, with its pages."""
@@ -90,7 +95,7 @@ class PageWalk(Generic[R]):
     def __init__(self, first: PageRequest, limits: WalkLimits) -> None:
         self.pages: list[CachedPage[R]] = []
         self.row_count = 0
-        """Rows on the pages so far, those that could not be read included."""
+        """Rows on the pages so far, those that are no records included."""
         self.is_stuck = False
         """Whether the platform names another page, but that repeats pages that were read."""
         self.is_capped = False
@@ -114,7 +119,7 @@ class PageWalk(Generic[R]):
         """Add the page that `next_request` asked for."""
         self._requested.add(page.signature.request)
         self.pages.append(page)
-        self.row_count += len(page.page.records) + page.page.unread
+        self.row_count += page.row_count
         self._size += page.size
         self._named = page.rest.request
         is_single_page = self._named is None and len(self.pages) == 1
@@ -123,7 +128,10 @@ class PageWalk(Generic[R]):
             return
         ids_before = len(self._ids)
         self._ids.update(record.id for record in page.page.records)
-        is_repetition = len(self.pages) > 1 and len(self._ids) == ids_before
+        # A page of rows that were not asked for has no ids that could be new.
+        is_repetition = (
+            len(self.pages) > 1 and len(self._ids) == ids_before and not page.page.left_out
+        )
         if is_repetition:
             self.is_stuck = self._named is not None or bool(page.page.records)
         else:
@@ -155,13 +163,14 @@ class PageWalk(Generic[R]):
         records, is_cut = self._joined_records()
         pages = [cached.page for cached in self.pages]
         totals = [cached.rest.total for cached in self.pages if cached.rest.total is not None]
+        left_out = sum(page.left_out for page in pages)
         listing = Listing(
             records=records,
             unread=sum(page.unread for page in pages),
             unread_reasons=_reasons_of(pages),
             capped=self.is_capped or is_cut,
             more=self.is_stuck or self.pages[-1].rest.more,
-            total=totals[-1] if totals else None,
+            total=totals[-1] if totals and not left_out else None,
             shape=pages[0].shape,
             pages=len(pages),
             digest=self._digest(),

@@ -22,7 +22,7 @@ from agentco_tui.api.pools import RequestClass
 Pairs: TypeAlias = Iterable[tuple[str, str]]
 """Names and values of a query or of headers, in order."""
 
-_PATH: Final = re.compile(r"/api(/(?!\.{1,2}(/|$))[A-Za-z0-9_.~%!$&'()*+,;=:@-]+)+")
+_PATH: Final = re.compile(r"(/(?!\.{1,2}(/|$))[A-Za-z0-9_.~%!$&'()*+,;=:@-]+)+")
 _HEADER_NAME: Final = re.compile(r"[A-Za-z0-9-]{1,64}")
 _HEADER_VALUE: Final = re.compile(r"[!-~]([ -~]{0,1022}[!-~])?")
 _ETAG: Final = re.compile(r'(W/)?"[!#-~]{0,200}"')
@@ -33,9 +33,12 @@ _LONGEST_URL: Final = 16_000
 class RequestBuilder:
     """Builds the requests for one origin, without the key."""
 
-    def __init__(self, client: httpx.AsyncClient, root: str, origin: httpx.URL) -> None:
-        """`root` is the address before the path of every request."""
+    def __init__(
+        self, client: httpx.AsyncClient, root: str, origin: httpx.URL, prefix: str = "/api"
+    ) -> None:
+        """`root` is the address before the path of every request, `prefix` how that begins."""
         self._client = client
+        self._prefix = f"{prefix}/"
         self._root = root
         self._origin = (origin.scheme, origin.netloc)
 
@@ -54,7 +57,7 @@ class RequestBuilder:
 
         An `etag` that could not be sent is left out. Raises NotSent.
         """
-        if not _PATH.fullmatch(info.path):
+        if not info.path.startswith(self._prefix) or not _PATH.fullmatch(info.path):
             raise _not_sent(info, "the path is none of the platform's: is an id wrong?")
         all_headers = [("Accept", accept), *headers]
         if etag is not None and _ETAG.fullmatch(etag):

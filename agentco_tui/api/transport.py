@@ -69,6 +69,10 @@ None: then the platform may act on the request."""
 MakeReader: TypeAlias = Callable[[RequestInfo], ListReader[Any]]
 """Makes the reader of a body of more than `LONGEST_IN_MEMORY` bytes; called once per attempt."""
 
+KeyHeader: TypeAlias = tuple[str, str]
+"""The name of the header that has the key, and what stands in it before the key."""
+BEARER: Final[KeyHeader] = ("Authorization", "Bearer ")
+
 LONGEST_IN_MEMORY: Final = 4 * 1024 * 1024
 """Bytes: a longer body is read while it arrives, and never held as a whole."""
 _LONGEST_ERROR_BODY: Final = 256 * 1024  # bytes
@@ -91,13 +95,16 @@ class Transport:
         clock: Callable[[], float] = time.time,
         recorder: Recorder | None = None,
         replay: Replay | None = None,
+        key_header: KeyHeader | None = BEARER,
+        prefix: str = "/api",
     ) -> None:
         """`attempts`: how often a read is sent at most. `ca_file`: trust only these CAs.
 
         `trust_env`: take proxies and CA files from the environment. `key_source`: where the key
         comes from, for the sentence of a 401. `recorder` gets every answer except exports; `replay`
-        answers instead of the platform. Raises CredentialError for a host name, a `ca_file` or a
-        proxy setting that cannot be used.
+        answers instead of the platform. `key_header`: how the key is sent, None if none is needed.
+        `prefix`: how the path of every request begins. Raises CredentialError for a host name, a
+        `ca_file` or a proxy setting that cannot be used.
         """
         self.root = str(base)
         """The address before the path of every request."""
@@ -125,7 +132,8 @@ class Transport:
                 "a proxy setting of the environment cannot be used: correct HTTPS_PROXY and the "
                 "like, or take trust_env out of the profile"
             ) from None
-        self._builder = RequestBuilder(self._client, self.root, origin)
+        self._key_header = key_header
+        self._builder = RequestBuilder(self._client, self.root, origin, prefix)
         _silence_library_logs()
 
     def for_decisions(self) -> Transport:
@@ -334,7 +342,9 @@ class Transport:
         if self._client.is_closed:
             raise error_for(errors.NotSent, "the client was already closed", info)
         started = time.monotonic()
-        request.headers["Authorization"] = f"Bearer {self.key.key.reveal()}"
+        if self._key_header is not None:
+            header, before_key = self._key_header
+            request.headers[header] = f"{before_key}{self.key.key.reveal()}"
         response = await self._client.send(request, stream=True)
         self._measure(response, time.monotonic() - started)
         status = response.status_code

@@ -17,14 +17,17 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from importlib import import_module
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from agentco_tui.api.errors import ApiError
 from agentco_tui.cli.arguments import UsageError, parse
 from agentco_tui.cli.terminal_signs import choose_signs
 from agentco_tui.commands.command_output import Exit, OutputError, print_to_stderr, write_stdout
-from agentco_tui.config import Arguments, NothingSetError, SettingsError, ViewSettings
+from agentco_tui.config import Arguments, NothingSetError, Problem, SettingsError, ViewSettings
 from agentco_tui.system.atomic_write import AtomicWriteError
+
+if TYPE_CHECKING:
+    from agentco_tui.config.file import ConfigFile
 
 MODULES: Final = {
     "approve": "writing",
@@ -108,7 +111,7 @@ def _run(argv: list[str], arguments: Arguments, env: Mapping[str, str]) -> int:
     if command == "config":
         from agentco_tui.commands import config
 
-        return config.run(arguments, env, _find_mistakes_in_views)
+        return config.run(arguments, env, _find_mistakes_in_views, _find_mistakes_in_platforms)
     if command not in (None, "demo", "replay"):
         module = import_module(f"agentco_tui.commands.{MODULES.get(command, command)}")
         code: int = module.run(arguments, env)
@@ -191,3 +194,13 @@ def drop_stdout() -> None:
     """Redirect stdout to nowhere, because Python flushes it again at exit, and would fail again."""
     with suppress(OSError, ValueError, AttributeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _find_mistakes_in_platforms(config: ConfigFile) -> list[Problem]:
+    """The mistakes in the files of platforms, for `config check`, if there is anything to check."""
+    is_named = any("platform" in profile for profile in config.profiles.values())
+    if not is_named and not any(config.path.parent.glob("platforms/*.toml")):
+        return []
+    from agentco_tui.platforms.platform_file import platform_problems
+
+    return platform_problems(config)

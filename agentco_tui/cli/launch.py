@@ -121,13 +121,15 @@ def launch_dashboard(
         # The theme depends on the terminal's background: it is asked for during the imports.
         is_background_needed = not _is_theme_named(settings) and check_terminal().colours > 16
         with background_query(is_background_needed) as typed:
-            prefetch = Prefetch.begin(
-                first_request(settings.company),
-                settings.base_url,
-                settings.key,
-                recorder=recorder,
-                **settings.transport_options,
-            )
+            prefetch: Prefetch | None = None
+            if settings.platform is None:
+                prefetch = Prefetch.begin(
+                    first_request(settings.company),
+                    settings.base_url,
+                    settings.key,
+                    recorder=recorder,
+                    **settings.transport_options,
+                )
             from agentco_tui.cli.dashboard import run_dashboard  # noqa: PLC0415 (takes long)
 
         return run_dashboard(

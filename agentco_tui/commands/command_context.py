@@ -7,7 +7,7 @@ settings have its address, its API key, and a mapping that says which of its fie
 from __future__ import annotations
 
 import signal
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -66,8 +66,13 @@ async def connected_client(
     # Imported late, because not every command connects.
     from agentco_tui.api.client import open_client  # noqa: PLC0415
 
+    open_it: Callable[..., Platform] = open_client
+    if settings.platform is not None:
+        from agentco_tui.platforms.opener import opener  # noqa: PLC0415 (few profiles have one)
+
+        open_it = opener(settings.platform, settings.config_path)
     try:
-        client = open_client(
+        client = open_it(
             settings.base_url,
             key or settings.key,
             mapping=settings.mapping,

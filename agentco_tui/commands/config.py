@@ -18,7 +18,7 @@ from agentco_tui.commands.command_output import Exit, print_json, print_lines, p
 from agentco_tui.config import Arguments, Problem, ViewSettings
 from agentco_tui.config.commented import commented_config
 from agentco_tui.config.declaration import PROFILE, DeclaredSetting
-from agentco_tui.config.file import KEY_SOURCES
+from agentco_tui.config.file import KEY_SOURCES, ConfigFile
 from agentco_tui.config.resolve import Resolver, config_path
 from agentco_tui.config.settings import DECLARED
 from agentco_tui.config.validators import format_value
@@ -30,6 +30,9 @@ FindMistakesInViews = Callable[[Sequence[ViewSettings]], list[tuple[str, str]]]
 
 It is passed in, because only `screens` knows the columns of a view, and commands don't import that.
 """
+FindMistakesInPlatforms = Callable[[ConfigFile], list[Problem]]
+"""Returns the mistakes in the files of platforms that lie beside a config file, or that its
+profiles name. It is passed in, because no command knows how a platform is described."""
 Row = dict[str, str | None]
 """A setting for `config show`: "name", "value" (None if it is not set) and "source"."""
 _MASKED: Final = "****"
@@ -37,7 +40,10 @@ _MASKED: Final = "****"
 
 
 def run(
-    arguments: Arguments, env: Mapping[str, str], find_mistakes_in_views: FindMistakesInViews
+    arguments: Arguments,
+    env: Mapping[str, str],
+    find_mistakes_in_views: FindMistakesInViews,
+    find_mistakes_in_platforms: FindMistakesInPlatforms,
 ) -> Exit:
     """Run `config path`, `check`, `show`, `keys` or `init`; exit code 2 if there is a problem.
 
@@ -61,6 +67,7 @@ def run(
     resolved.check_all()  # adds the problems of all profiles, not only of the one in use
     if action == "check":
         resolved.problems += resolved.broken_themes()
+        resolved.problems += find_mistakes_in_platforms(resolved.file)
         for setting, reason in find_mistakes_in_views(resolved.file.views):
             resolved.problems.append(resolved.file.problem(setting, reason))
     problems = _sorted_problems(resolved)

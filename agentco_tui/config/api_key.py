@@ -29,6 +29,8 @@ from agentco_tui.system.child_process import MAX_BYTES, CommandError, run_for_ou
 
 API_KEY: Final = "AGENTCO_API_KEY"
 """The environment variable that holds the key."""
+NO_KEY: Final = "no key"
+"""The setting of a location where there is none, for a platform that may need no key."""
 COMMAND_SECONDS: Final = 10.0
 """Time limit of `api_key_command`."""
 KEYRING_SECONDS: Final = 30.0
@@ -41,7 +43,7 @@ class KeyLocation:
     """Where the key can be read: the environment, or a source of the profile. Contains no key."""
 
     setting: str
-    """AGENTCO_API_KEY, api_key_command, api_key_env, api_key_file or keyring."""
+    """AGENTCO_API_KEY, api_key_command, api_key_env, api_key_file or keyring; or `NO_KEY`."""
     profile: str
     value: Any = field(repr=False)
     """The setting's value (an absolute path for a file); not shown, as it may be a key by mistake.
@@ -53,12 +55,14 @@ class KeyLocation:
     @property
     def description(self) -> str:
         """The location in a sentence: "AGENTCO_API_KEY", "api_key_file of profile prod"."""
+        if self.setting == NO_KEY:
+            return f"profile {self.profile}, which has no key"
         return API_KEY if self.setting == API_KEY else f"{self.setting} of profile {self.profile}"
 
     @property
     def can_change(self) -> bool:
         """Whether the user can replace the key while the program runs; not in the environment."""
-        return self.setting not in (API_KEY, "api_key_env")
+        return self.setting not in (API_KEY, NO_KEY, "api_key_env")
 
     @property
     def is_file(self) -> bool:
@@ -81,6 +85,8 @@ class KeyLocation:
                 return self._from_command(apart=apart, until=until)
             case "keyring":
                 return self._from_keyring(apart=apart, until=until)
+            case "no key":
+                raise WrongError(f"profile {self.profile} has no key")
             case _:
                 return _parse(self.env[API_KEY])
 

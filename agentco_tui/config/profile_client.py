@@ -13,6 +13,7 @@ from typing import Any
 
 from agentco_tui.api.arguments_check import check_optional_text, check_type
 from agentco_tui.api.client import Client, open_client
+from agentco_tui.config.problems import Problem, SettingsError
 from agentco_tui.config.resolve import load
 
 __all__ = ["open_profile"]
@@ -46,6 +47,9 @@ def open_profile(
         check_type(config, (str, Path), "config", "a path or None")
         arguments["config"] = str(config)
     settings = load(arguments, os.environ if env is None else env)
+    if settings.platform is not None:
+        text = "this profile's platform is described by a file, which only the program reads yet"
+        raise SettingsError([Problem(text=text, setting=f"profiles.{settings.profile}.platform")])
     client = open_client(
         settings.base_url,
         settings.key,

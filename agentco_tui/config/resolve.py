@@ -30,7 +30,7 @@ from agentco_tui.config import (
     Settings,
     SettingsError,
 )
-from agentco_tui.config.api_key import API_KEY, KeyLocation
+from agentco_tui.config.api_key import API_KEY, NO_KEY, KeyLocation
 from agentco_tui.config.declaration import EACH, DeclaredSetting, TakesEffect
 from agentco_tui.config.file import KEY_SOURCES, ConfigFile
 from agentco_tui.config.settings import DECLARED
@@ -241,7 +241,7 @@ class Resolver:
     def fetch_key(self) -> ApiKey | None:
         """Read the key; returns None if that fails, with the reason in `problems`."""
         location = self.key_location
-        if location is None:
+        if location is None or location.setting == NO_KEY:
             return None
         try:
             return location.read()
@@ -335,6 +335,10 @@ class Resolver:
             self.key_location = KeyLocation(name, self.profile, value, env)
             return
         if self._is_reported(*(f"profiles.{self.profile}.{name}" for name in KEY_SOURCES)):
+            return
+        if self.entry.get("platform") is not None:
+            # Its file says whether it needs one; it is read when the platform is opened.
+            self.key_location = KeyLocation(NO_KEY, self.profile, None, {})
             return
         if self.entry:
             hint = f"set {API_KEY}, or one of {', '.join(KEY_SOURCES)} in profile {self.profile}"

@@ -391,6 +391,16 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         KeyLocation | None, Group(KeySources, PROFILE, name="api_key", only_one=True)
     ] = None
     """Where the key can be read again; None if it cannot, as for the demo."""
+    platform: Annotated[
+        str | None,
+        Setting(
+            "The file that says what the platform's interface is; unset: the usual one.",
+            validators.text,
+            tables=(PROFILE,),
+            takes_effect=TakesEffect.NEXT_START,
+            example='"paperclip"',
+        ),
+    ] = None
     company: Annotated[
         str | None,
         Setting(

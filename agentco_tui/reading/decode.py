@@ -37,7 +37,7 @@ from agentco_tui.reading.error_body import ErrorBody, error_in, says_failed
 from agentco_tui.reading.field_names import NO_UNIT, Unit
 from agentco_tui.reading.identity import without_repeats
 from agentco_tui.reading.json_access import Json
-from agentco_tui.reading.schema import DecodeContext, Kind, Row, UnreadableRecord
+from agentco_tui.reading.schema import DecodeContext, Kind, NotAskedError, Row, UnreadableRecord
 from agentco_tui.reading.values.money import envelope_unit
 from agentco_tui.reading.values.reference import looks_like_id
 from agentco_tui.text import SafeText, clean_line
@@ -73,6 +73,8 @@ class Page(Struct, Generic[R], frozen=True, kw_only=True):
     records: tuple[R, ...]
     unread: int = 0
     """How many rows could not be read."""
+    left_out: int = 0
+    """How many rows were none of those that were asked for."""
     unread_reasons: tuple[SafeText, ...] = ()
     """Why; each reason once, at most five."""
     shape: str = ""
@@ -93,7 +95,10 @@ class UnreadRow(Struct, frozen=True):
 
     reason: SafeText
     rows: int = 1
-    """How many rows this counts for."""
+    """How many rows this counts for; 0 if the row is none of those that were asked for."""
+
+
+_NOT_ASKED: Final = UnreadRow(clean_line("not asked for"), 0)
 
 
 def read_page(kind: Kind[R], body: Json, unit: Unit = NO_UNIT) -> Page[R]:
@@ -149,17 +154,21 @@ def page_of(located: LocatedRows, body: Json, outcomes: Iterable[R | UnreadRow])
     """The page with what `decode_rows` made of the rows of `body`."""
     records: list[R] = []
     unread: Counter[SafeText] = Counter()
+    left_out = 0
     for outcome in outcomes:
-        if isinstance(outcome, UnreadRow):
+        if not isinstance(outcome, UnreadRow):
+            records.append(outcome)
+        elif outcome.rows:
             unread[outcome.reason] += outcome.rows
         else:
-            records.append(outcome)
+            left_out += 1
     notice: SafeText | None = None
     if type(body) is dict and body.get("errors"):
         notice = error_in({"errors": body["errors"]}).text
     return Page(
         records=tuple(without_repeats(records)),
         unread=sum(unread.values()),
+        left_out=left_out,
         unread_reasons=tuple(list(unread)[:_MOST_REASONS]),
         shape=clean_line(located.found.path, 120),
         notice=notice,
@@ -205,6 +214,8 @@ def build_records(
             if type(record) is Task:
                 # No one has seen the record yet; a copy of it would cost more than the digest.
                 force_setattr(record, "content", content_of(sent))
+        except NotAskedError:
+            yield _NOT_ASKED
         except UnreadableRecord as error:
             yield UnreadRow(clean_line(str(error)))
         else:
@@ -240,6 +251,8 @@ def read_rows(kind: Kind[Any], found: FoundList) -> Iterator[SentRow | UnreadRow
         if type(sent) is not dict:
             yield UnreadRow(clean_line(f"{_type_name(item)} where an object was due"))
             continue
+        if kind.ignored:
+            sent = {name: value for name, value in sent.items() if name not in kind.ignored}
         row = read(unwrap_record(sent, kind))
         if keys is None and not row.plan.is_record:
             yield UnreadRow(kind.unreadable_reason)

@@ -152,6 +152,8 @@ class FoundList(NamedTuple):
 
 def find_list(body: Json, kind: Kind[Any]) -> FoundList | None:
     """The list of `kind` in `body`, or None if `body` has no list that makes sense."""
+    if kind.where is not None:
+        return _list_at(body, kind.where)
     if body is None:
         return FoundList((), None, "null")
     if body == {}:
@@ -172,6 +174,17 @@ def find_list(body: Json, kind: Kind[Any]) -> FoundList | None:
     if _holds_only_an_empty_list(body):
         return FoundList((), None, "{paging}")
     return None
+
+
+def _list_at(body: Json, where: str) -> FoundList | None:
+    """The list at an exact path, the body itself for ""; None if there is no list."""
+    for key in where.split(".") if where else ():
+        if type(body) is not dict:
+            return None
+        body = body.get(key)
+    if type(body) is not list:
+        return None
+    return FoundList(body, None, f"{where}[]")
 
 
 def _is_page_without_rows(body: Mapping[str, Json]) -> bool:

@@ -205,7 +205,7 @@ class RowDecoder(Generic[R]):
         """
         self.rows: CachedRows[R] | None = None
         """The rows of this page, once it was read; None if they cannot be reused."""
-        self._kind = kind
+        self.kind = kind
         self._cached: CachedRows[R] | None = None
         if cached is not None and cached.kind is kind:
             self._cached = cached
@@ -246,11 +246,11 @@ class RowDecoder(Generic[R]):
 
     def _read_whole(self, body: Json) -> Page[R]:
         """The page in a body that was parsed with all its rows."""
-        located = locate_rows(self._kind, body)
+        located = locate_rows(self.kind, body)
         if located is None:
-            return read_summary(self._kind, body)
-        rows = list(read_rows(self._kind, located.found))
-        hints = list(hints_of(self._kind, rows))
+            return read_summary(self.kind, body)
+        rows = list(read_rows(self.kind, located.found))
+        hints = list(hints_of(self.kind, rows))
         scales = self._share_scales(hints)
         outcomes = list(self._build(rows, located.context, scales))
         page = page_of(located, body, outcomes)
@@ -264,13 +264,13 @@ class RowDecoder(Generic[R]):
 
     def _rows_are_cacheable(self) -> bool:
         """Whether all that a record takes from other rows is the scale of its shares."""
-        return self._kind.instead is None
+        return self.kind.instead is None
 
     def _share_scales(self, hints: Iterable[Hashable]) -> Any:
         """What the rows with these hints say of the shares of them all."""
-        if self._kind.find_share_scales is None:
+        if self.kind.find_share_scales is None:
             return None
-        return self._kind.find_share_scales(Counter(hints))
+        return self.kind.find_share_scales(Counter(hints))
 
     def _build(
         self, rows: Iterable[Any], context: DecodeContext, scales: Any
@@ -278,7 +278,7 @@ class RowDecoder(Generic[R]):
         """The outcomes of rows, which share their values."""
         if scales is not None:
             context = msgspec.structs.replace(context, share_scales=scales)
-        for outcome in build_records(self._kind, rows, context):
+        for outcome in build_records(self.kind, rows, context):
             if not isinstance(outcome, UnreadRow):
                 self._values.share(outcome, self._of_reading)
             yield outcome
@@ -286,7 +286,7 @@ class RowDecoder(Generic[R]):
     def _parse_some_rows(self, body: bytes, path: str) -> Json | None:
         """The parsed body with some of its rows; None if all of it must be read at once."""
         split = split_body(body, path)
-        if split is None or not 0 < len(split.rows) <= self._kind.max_rows:
+        if split is None or not 0 < len(split.rows) <= self.kind.max_rows:
             return None
         cached = self._cached
         hashes = split.hashes
@@ -321,7 +321,7 @@ class RowDecoder(Generic[R]):
         """
         parsed = parse_json(split.with_rows(indices))
         try:
-            located = locate_rows(self._kind, parsed)
+            located = locate_rows(self.kind, parsed)
         except UnexpectedShape:
             return parsed, None
         if located is None or located.found.path != path:
@@ -348,8 +348,8 @@ class RowDecoder(Generic[R]):
                 if outcomes[index] is None:
                     indices.append(index)
                     items.append(item)
-            rows = list(read_rows(self._kind, some.located.found._replace(items=items)))
-            for index, hints in zip(indices, hints_of(self._kind, rows), strict=True):
+            rows = list(read_rows(self.kind, some.located.found._replace(items=items)))
+            for index, hints in zip(indices, hints_of(self.kind, rows), strict=True):
                 known.hints[index] = hints
             if scales is None:
                 scales = self._share_scales(known.hints)
@@ -386,9 +386,9 @@ class RowDecoder(Generic[R]):
         """Keep what was made of each row; the page's own tuple, if it has a record for each."""
         has_all = len(page.records) == len(outcomes)
         same = dict(zip(hints, hints, strict=True))
-        has_shares = self._kind.find_share_scales is not None
+        has_shares = self.kind.find_share_scales is not None
         self.rows = CachedRows(
-            kind=self._kind,
+            kind=self.kind,
             path=located.found.path,
             context=located.context,
             share_scales=share_scales,

@@ -99,6 +99,10 @@ class UnreadableRecord(ValueError):  # noqa: N818 - counted and shown; the reque
     """One object makes no record; the others are read. `str(error)` is the reason, safe to show."""
 
 
+class NotAskedError(UnreadableRecord):
+    """One object is none of those that were asked for: it is left out, and nothing is missing."""
+
+
 # -- Row ------------------------------------------------------------------------------------------
 
 
@@ -246,6 +250,15 @@ class DecodeContext(msgspec.Struct, frozen=True, kw_only=True):
         return Ref(ref.id, self.names.get(ref.id))
 
 
+class OffsetPages(msgspec.Struct, frozen=True):
+    """Pages that are requested by the number of rows before them, until one is not full."""
+
+    parameter: str
+    """The name of the parameter with that number."""
+    size: int
+    """The rows of a full page."""
+
+
 Build: TypeAlias = Callable[[Row, DecodeContext], R]
 """Makes a record of a row; raises UnreadableRecord if it is none."""
 
@@ -293,6 +306,14 @@ class Kind(Generic[R]):
         self.instead = instead
         self.unit: Unit = NO_UNIT
         """The unit of sums that a profile declares."""
+        self.where: str | None = None
+        """The exact path of the list in an answer, "" if that is the list; None: it is searched."""
+        self.source = ""
+        """Which of several lists of this kind it is, if a platform has them apart."""
+        self.ignored: frozenset[str] = frozenset()
+        """Fields that are not read, as they say nothing about the record itself."""
+        self.offset: OffsetPages | None = None
+        """How further pages are requested, if no answer says so itself."""
 
     @property
     def names(self) -> NameIndex:

@@ -15,7 +15,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentco_tui.api.client import open_client
+from agentco_tui.api.client import Client, open_client
 from agentco_tui.api.credentials import CredentialError, KeyInUse
 from agentco_tui.api.origin import platform_of
 from agentco_tui.attention.snooze import Snoozes
@@ -49,8 +49,13 @@ def client_for(
     options = dict(settings.transport_options)  # certificates, proxies, where the key is from
     if attempts is not None:
         options["attempts"] = attempts
+    open_it: Callable[..., Client] = open_client
+    if settings.platform is not None:
+        from agentco_tui.platforms.opener import opener  # noqa: PLC0415 (few profiles have one)
+
+        open_it = opener(settings.platform, settings.config_path)
     try:
-        client = open_client(
+        client = open_it(
             settings.base_url,
             key or settings.key,
             mapping=settings.mapping,

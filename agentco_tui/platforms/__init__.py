@@ -1,0 +1,7 @@
+"""Platforms that are described by a file: which requests answer our questions, and how.
+
+`platform_records` has the records of a file, `platform_file` reads and checks one, `templates`
+fills in what stands in braces, `declared_platform` asks the platform as the file says, and `opener`
+opens it by name. The files of this folder come with the program; others lie in the folder
+`platforms` beside the config file.
+"""

@@ -1,0 +1,805 @@
+"""Asks a platform as its file says, with the operations and results of `Client`.
+
+A `Source` is one request for one list of the file, and `DeclaredKind` how the rows of its answer
+are read: by the table of their kind, with the file's names, words and titles. A list with several
+sources, or with one that is asked for each company, is joined to one `Listing`. Of a row only those
+values are kept that a later request or question about its record needs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from copy import copy
+from datetime import date
+from decimal import Decimal
+from functools import partial
+from secrets import token_hex
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar, cast
+
+import msgspec
+from msgspec.structs import replace
+
+from agentco_tui.api import errors
+from agentco_tui.api.arguments_check import (
+    check_count,
+    check_days,
+    check_id,
+    check_limit,
+    check_optional_id,
+    check_optional_text,
+    check_text,
+)
+from agentco_tui.api.capabilities import Capabilities, Operation
+from agentco_tui.api.client import Client, open_client
+from agentco_tui.api.credentials import ApiKey, BaseUrl, KeyInUse
+from agentco_tui.api.error_messages import error_for
+from agentco_tui.api.errors import ApiError
+from agentco_tui.api.pagination import PageRequest
+from agentco_tui.model import (
+    Activity,
+    Agent,
+    Alert,
+    Budget,
+    BudgetOverview,
+    BudgetScope,
+    Company,
+    IdDoubt,
+    Listing,
+    Money,
+    Receipt,
+    Record,
+    Task,
+    Trace,
+    TraceStep,
+    Verdict,
+)
+from agentco_tui.platforms.platform_file import LISTS
+from agentco_tui.platforms.platform_records import (
+    DeclaredWrite,
+    PlatformFile,
+    Source,
+    Sources,
+)
+from agentco_tui.platforms.templates import as_word, fill, fill_body, fill_path, names_in, value_at
+from agentco_tui.reading.decode import read_one
+from agentco_tui.reading.identity import mark_shared, without_repeats
+from agentco_tui.reading.json_access import Json
+from agentco_tui.reading.kinds import mappable_kinds
+from agentco_tui.reading.kinds.budget import WHOLE_ID
+from agentco_tui.reading.mapping import AS_SENT, NO_MAPPING, DeclaredMapping, ProfileMapping
+from agentco_tui.reading.schema import DecodeContext, Kind, NotAskedError, OffsetPages, Row
+from agentco_tui.text import clean_line
+
+if TYPE_CHECKING:
+    from agentco_tui.api.capabilities import Read
+    from agentco_tui.api.reply import Reply
+    from agentco_tui.api.transport import KeyHeader, MakeReader, Transport, WhyWithheld
+
+R = TypeVar("R", bound=Record)
+T = TypeVar("T")
+
+LIST_OF_OPERATION: Final[Mapping[Operation, str]] = {
+    "companies": "companies", "agents": "agents", "tasks": "tasks", "activity": "activity",
+    "company_budgets": "company_budgets", "agent_budgets": "agent_budgets",
+    "budget_alerts": "alerts", "budget": "budget",
+}  # fmt: skip
+"""The list of the file that each operation reads."""
+SAME_MOMENT: Final = 1.0
+"""Seconds in which an answer also serves other lists that are in the same body."""
+_MOST_REASONS: Final = 5
+"""How many different reasons for unread rows a joined listing keeps."""
+
+
+class DeclaredKind:
+    """How the rows of one source are read, and what is kept of them for later requests."""
+
+    def __init__(
+        self, platform: DeclaredPlatform, list_name: str, name: str, source: Source
+    ) -> None:
+        file = platform.file
+        self.list_name = list_name
+        self.name = name
+        self.source = source
+        self.values: dict[str, dict[str, Json]] = {}
+        """By id of a record, the values of its row that requests about it need."""
+        verbs = [verb for verb in file.verbs.values() if verb.on == name]
+        self._names = set[str]()
+        for write in (source.approve, *verbs):
+            if write is not None:
+                self._names |= names_in(write.request[1]) | names_in(write.body)
+        for text in (*source.trace, *(verb.asks for verb in verbs)):
+            self._names |= names_in(text)
+        self._never = clean_line(f"{file.name} does not offer to approve this")
+        self.reasons = {self._never, *map(clean_line, source.never.values())}
+        """Why records can't be approved; other requests may name them."""
+        kind_name = LISTS[list_name]
+        declared = DeclaredMapping(
+            fields={kind_name: source.fields},
+            unit=file.money.unit,
+            currency=file.money.currency,
+            status=source.status if kind_name == "task" else {},
+            agent_status=source.status if kind_name == "agent" else {},
+            alert_status=source.status if kind_name == "alert" else {},
+            severity=source.severity,
+        )
+        kind = ProfileMapping(declared).kind(mappable_kinds()[kind_name])
+        own = platform.of_profile
+        if own != NO_MAPPING:
+            # What the user says of the platform comes before what the file says.
+            unit = own.unit or file.money.unit
+            currency = own.currency or file.money.currency
+            kind = ProfileMapping(replace(own, unit=unit, currency=currency)).kind(kind)
+        self.kind: Kind[Any] = copy(kind)
+        self.kind.source = f"{list_name}.{name}"
+        self.kind.where = source.where
+        self.kind.instead = None
+        self.kind.ignored = frozenset(source.ignored)
+        if source.pages is not None:
+            self.kind.offset = OffsetPages(source.pages.offset, source.pages.size)
+        self._build = self.kind.build
+        self.kind.build = self._build_asked
+
+    def request(self, company: str | None, status: str | None, asked: Mapping[str, str]) -> Any:
+        """The path and the query of the source's list."""
+        source = self.source
+        query = dict(source.query)
+        if status == "pending":
+            query.update(source.pending)
+        if source.pages is not None:
+            query[source.pages.limit] = str(source.pages.size)
+        for name, value in asked.items():
+            parameter = source.takes.get(name)  # type: ignore[call-overload]
+            if parameter is not None:
+                template = source.written.get(name, "")  # type: ignore[call-overload]
+                query[parameter] = fill(template, {name: value}.get) or value
+        path = fill_path(source.get, {"company": company}.get)
+        assert path is not None, source.get
+        return path, query
+
+    def _build_asked(self, row: Row, context: DecodeContext) -> Any:
+        """The record of a row, with the file's title; raises NotAskedError for other rows."""
+        source = self.source
+        is_in_list = not context.is_root  # a single record was asked for by its id
+        for path, words in source.rows.items():
+            if is_in_list and not _is_wanted(as_word(value_at(row.obj, path)), words):
+                raise NotAskedError(path)
+        record = self._build(row, context)
+        if self._names:
+            self.values[record.id] = {name: value_at(row.obj, name) for name in self._names}
+        if type(record) is not Task:
+            return record
+        row_type = as_word(value_at(row.obj, source.type)) if source.type is not None else None
+        value_of = partial(value_at, row.obj)
+        for title in source.by_type(row_type, "says") or ():
+            filled = fill(title, value_of)
+            if filled is not None:
+                record = replace(record, title=clean_line(filled, 400), title_from="says")
+                break
+        why = source.by_type(row_type, "never")
+        if why is None and source.approve is None and source.lists != "all":
+            why = self._never
+        if why is not None and record.id_doubt is None:
+            record = replace(record, id_doubt=IdDoubt(reason=clean_line(why)))
+        return record
+
+
+class DeclaredPlatform(Client):
+    """A platform that is described by a file."""
+
+    def __init__(
+        self,
+        transport: Transport,
+        *,
+        file: PlatformFile,
+        mapping: ProfileMapping = AS_SENT,
+        **caps: int,
+    ) -> None:
+        """`mapping` is that of the profile, and comes before the file's."""
+        # Each source is read by a kind of its own, which has the mapping already.
+        super().__init__(transport, mapping=AS_SENT, **caps)
+        self.file = file
+        self.of_profile = mapping.declared
+        self._kinds: dict[str, list[DeclaredKind]] = {}
+        for list_name in LISTS:
+            sources: Sources = getattr(file, list_name)
+            kinds = [DeclaredKind(self, list_name, *each) for each in sources.items()]
+            self._kinds[list_name] = kinds
+        self.capabilities = capabilities_of(file)
+        self.name = self.capabilities.platform
+        self._joined: dict[Any, tuple[list[Listing[Any]], Listing[Any]]] = {}
+        """By what was asked for: the parts of a joined listing, and the listing."""
+        self._recent: dict[Any, _SharedAnswer] | None = {}
+        """Answers of this moment; None for a client whose reads are made for themselves."""
+
+    def for_decisions(self) -> DeclaredPlatform:
+        other = super().for_decisions()
+        assert isinstance(other, DeclaredPlatform)
+        other._recent = None
+        return other
+
+    # -- lists
+
+    async def companies(self) -> Listing[Company]:
+        return await self._list("companies")
+
+    async def company(self, company_id: str) -> Company:
+        record: Company = await self._one("companies", check_id(company_id, "company_id"))
+        return record
+
+    async def agents(self, company_id: str | None = None) -> Listing[Agent]:
+        return await self._list("agents", check_optional_id(company_id, "company_id"))
+
+    async def agent(self, agent_id: str) -> Agent:
+        record: Agent = await self._one("agents", check_id(agent_id, "agent_id"))
+        return record
+
+    async def tasks(
+        self,
+        company_id: str | None = None,
+        status: str | None = None,
+        *,
+        begins: Callable[[Sequence[Task]], None] | None = None,
+    ) -> Listing[Task]:
+        """The tasks of the sources for `status`: "pending" for what waits, None for all.
+
+        Of any other status, those whose word or state it is. `begins` is not called: nothing is
+        streamed.
+        """
+        check_optional_id(company_id, "company_id")
+        listing: Listing[Task] = await self._list("tasks", company_id, status)
+        if status in {None, "pending"}:
+            return listing
+        return replace(
+            listing,
+            records=tuple(task for task in listing.records if status in {task.status, task.state}),
+        )
+
+    async def activity(
+        self,
+        company_id: str | None = None,
+        agent_id: str | None = None,
+        from_date: date | None = None,
+        to_date: date | None = None,
+        limit: int | None = None,
+        *,
+        once: bool = False,
+    ) -> Listing[Activity]:
+        first_day, last_day = check_days(from_date, to_date)
+        limit = check_count(limit, "limit")
+        asked = {
+            "agent_id": check_optional_id(agent_id, "agent_id"),
+            "from": None if first_day is None else first_day.isoformat(),
+            "to": None if last_day is None else last_day.isoformat(),
+            "limit": None if limit is None else str(limit),
+        }
+        return await self._list(
+            "activity",
+            check_optional_id(company_id, "company_id"),
+            asked={name: value for name, value in asked.items() if value is not None},
+            at_most=limit,
+            once=once,
+        )
+
+    async def company_budgets(self) -> Listing[Budget]:
+        return await self._list("company_budgets")
+
+    async def agent_budgets(self, company_id: str | None = None) -> Listing[Budget]:
+        return await self._list("agent_budgets", check_optional_id(company_id, "company_id"))
+
+    async def budget_alerts(self) -> Listing[Alert]:
+        return await self._list("alerts")
+
+    async def budget(self) -> BudgetOverview:
+        """The sum of the budgets that the file names for it, without a figure that some lack."""
+        listing: Listing[Budget] = await self._list("budget")
+        budgets = listing.records if listing.whole else ()
+        whole = Budget(
+            id=WHOLE_ID,
+            scope=BudgetScope.ALL,
+            limit=_sum_of([budget.limit for budget in budgets]),
+            spent=_sum_of([budget.spent for budget in budgets]),
+        )
+        return BudgetOverview(whole=whole, shape=listing.shape, digest=listing.digest)
+
+    async def task_trace(self, task_id: str) -> Trace:
+        """What each path of the task's source brings, by time."""
+        # Imported late: it takes a quarter of a megabyte, and traces are opened rarely.
+        from agentco_tui.reading.trace_layout import read_trace  # noqa: PLC0415
+
+        declared = await self._origin(check_id(task_id, "task_id"), lambda source: source.trace)
+        if declared is None:
+            raise self._refusal("the trace of this task", "GET")
+        kind, value_of = declared
+        paths = [path for each in kind.source.trace if (path := fill_path(each, value_of))]
+        traces = await _all_of([self._decode_answer(path, (), read_trace) for path in paths])
+        steps = sorted(
+            (step for trace in traces for step in trace.steps),
+            key=lambda step: step.at.at if step.at is not None else 0.0,
+        )
+        return Trace(
+            steps=_with_distinct_ids(steps),
+            unread=sum(trace.unread for trace in traces),
+            shape=clean_line(" + ".join(paths), 120),
+        )
+
+    # -- what it says about itself
+
+    async def as_sent(self, read: Read, kind: str, sent_id: str) -> Mapping[str, Json]:
+        """The row of a record, from the sources of its kind."""
+        company = cast("str | None", read.arguments.get("company_id"))
+        for list_name, kind_name in LISTS.items():
+            if kind_name != kind:
+                continue
+            for declared, of_company in await self._asked(list_name, company, None, every=True):
+                path, query = declared.request(of_company, None, {})
+                found = await self._find_sent(declared.kind, path, query, sent_id)
+                if found:
+                    return found
+        return {}
+
+    async def read_body(self, read: Read, decode: Callable[[Json], T]) -> T:
+        """What `decode` makes of the answer of the first source of a list."""
+        list_name = LIST_OF_OPERATION[read.operation]
+        company = cast("str | None", read.arguments.get("company_id"))
+        (declared, of_company), *_ = await self._asked(list_name, company, None, every=True)
+        path, query = declared.request(of_company, None, {})
+        return await self._decode_answer(path, query.items(), decode)
+
+    def curl(self, read: Read) -> str:
+        """A curl command for the first source of a list, with `{company}` for one of several."""
+        path = self.capabilities.path(read.operation)
+        company = read.arguments.get("company_id")
+        header = f'-H "{self.file.auth.header}: {self.file.auth.before_key}$AGENTCO_API_KEY"'
+        filled = path if company is None else fill_path(path, {"company": company}.get)
+        return self._curl_line(filled or path, (), header)
+
+    # -- writes
+
+    async def create_company(
+        self,
+        name: str,
+        template: str | None = None,
+        mission: str | None = None,
+        *,
+        attempt_id: str | None = None,
+        why_withheld: WhyWithheld | None = None,
+    ) -> Receipt[Company]:
+        given = {
+            "name": check_text(name, "name"),
+            "template": check_optional_text(template, "template"),
+            "mission": check_optional_text(mission, "mission"),
+        }
+        return await self._create("create_company", "companies", given, attempt_id, why_withheld)
+
+    async def clone_company(
+        self,
+        company_id: str,
+        name: str,
+        mission: str | None = None,
+        *,
+        attempt_id: str | None = None,
+        why_withheld: WhyWithheld | None = None,
+    ) -> Receipt[Company]:
+        given = {
+            "id": check_id(company_id, "company_id"),
+            "name": check_text(name, "name"),
+            "mission": check_optional_text(mission, "mission"),
+        }
+        return await self._create("clone_company", "companies", given, attempt_id, why_withheld)
+
+    async def create_task(
+        self,
+        company_id: str,
+        title: str,
+        agent_id: str,
+        priority: str,
+        *,
+        attempt_id: str | None = None,
+        why_withheld: WhyWithheld | None = None,
+    ) -> Receipt[Task]:
+        given = {
+            "company_id": check_id(company_id, "company_id"),
+            "title": check_text(title, "title"),
+            "agent_id": check_id(agent_id, "agent_id"),
+            "priority": check_text(priority, "priority"),
+        }
+        self._check_writable("", company=company_id, agent=agent_id)
+        return await self._create("create_task", "tasks", given, attempt_id, why_withheld)
+
+    async def approve_task(
+        self,
+        task_id: str,
+        *,
+        attempt_id: str | None = None,
+        why_withheld: WhyWithheld | None = None,
+    ) -> Receipt[Task]:
+        """What the task's own source declares; a task that may not be approved is refused."""
+        declared = await self._origin(check_id(task_id, "task_id"), lambda source: source.approve)
+        if declared is None:
+            raise self._refusal("to approve this task", "POST")
+        kind, value_of = declared
+        write = kind.source.approve
+        assert write is not None
+        self._check_writable(write.request[1], task=task_id)
+        return await self._send(write, kind, value_of, attempt_id, why_withheld)
+
+    async def set_agent_limit(
+        self,
+        agent_id: str,
+        monthly_limit: Decimal | int,
+        *,
+        attempt_id: str | None = None,
+        why_withheld: WhyWithheld | None = None,
+    ) -> Receipt[Budget]:
+        """The limit goes out in the unit of the write; it is refused if that must be whole."""
+        write = self.file.set_limit
+        amount = check_limit(monthly_limit, "monthly_limit")
+        if write is None:
+            raise self._refusal("to set a limit", "POST")
+        self._check_writable(write.request[1], agent_budget=agent_id, agent=agent_id)
+        unit = DeclaredMapping(unit=write.unit, currency=self.file.money.currency)
+        sent = ProfileMapping(unit).amount_sent(amount)
+        if write.whole:
+            if sent != sent.to_integral_value():
+                sentence = f"{clean_line(self.file.name)} takes whole {write.unit} only"
+                raise error_for(errors.NotSent, sentence, self.transport.describe(*write.request))
+            sent = sent.to_integral_value()
+        given = {"id": check_id(agent_id, "agent_id"), "limit": msgspec.Raw(f"{sent:f}".encode())}
+        kind = self._kinds["agent_budgets"][0]
+        return await self._send(write, kind, given.get, attempt_id, why_withheld)
+
+    def verbs_of(self, record: Record) -> Sequence[str]:
+        """The verbs that can be tried on a record: "approve", and those of the file."""
+        is_approvable = isinstance(record, Task) and record.unwritable is None
+        kind_name = type(record).__name__.lower()
+        found = self._listed(kind_name, record.id, lambda source: source.lists != "all")
+        if found is None:
+            return ()
+        kind, _ = found
+        own = (name for name, verb in self.file.verbs.items() if verb.on == kind.name)
+        approve = ("approve",) if is_approvable and kind.source.approve is not None else ()
+        return (*approve, *own)
+
+    async def decide_task(
+        self,
+        verb: str,
+        task_id: str,
+        note: str | None = None,
+        *,
+        attempt_id: str | None = None,
+        why_withheld: WhyWithheld | None = None,
+    ) -> Receipt[Task]:
+        """Send one of `verbs_of(task)`, with a note for the agent if its request can carry one."""
+        if verb == "approve" and note is None:
+            return await self.approve_task(
+                task_id, attempt_id=attempt_id, why_withheld=why_withheld
+            )
+        return await self._act(
+            "task", verb, task_id, note, attempt_id=attempt_id, why_withheld=why_withheld
+        )
+
+    async def act_on_agent(
+        self,
+        verb: str,
+        agent_id: str,
+        *,
+        attempt_id: str | None = None,
+        why_withheld: WhyWithheld | None = None,
+    ) -> Receipt[Agent]:
+        """Send one of `verbs_of(agent)`."""
+        return await self._act(
+            "agent", verb, agent_id, attempt_id=attempt_id, why_withheld=why_withheld
+        )
+
+    async def _act(
+        self,
+        kind_name: str,
+        verb: str,
+        record_id: str,
+        note: str | None = None,
+        *,
+        attempt_id: str | None,
+        why_withheld: WhyWithheld | None,
+    ) -> Receipt[Any]:
+        """Send a verb of the file, if the record is of the source that it is for."""
+        write = self.file.verbs.get(verb)
+        found = self._listed(kind_name, check_id(record_id, "id"), lambda _: True)
+        if write is None or found is None or found[0].name != write.on:
+            raise self._refusal(f"to {verb} this", "POST")
+        if note is not None and "note" not in names_in(write.body):
+            raise self._refusal(f"to {verb} with a note", "POST")
+        kind, value_of = found
+        record = self._last_listed(kind_name, record_id)
+        why = None if record is None else record.unwritable
+        if why is not None and why not in kind.reasons:
+            info = self.transport.describe(*write.request)
+            raise error_for(errors.Unwritable, f"nothing was sent: {why}", info)
+        given = {"id": record_id, "note": note}
+        return await self._send(
+            write, kind, lambda name: given.get(name) or value_of(name), attempt_id, why_withheld
+        )
+
+    def export_activity(self, file_format: str = "csv", *, cap: int | None = None) -> NoReturn:
+        raise self._refusal("an export of the activity", "GET")
+
+    # -- how it is asked
+
+    def _refusal(self, what: str, method: str) -> ApiError:
+        """The error for what the file does not declare."""
+        sentence = f"{clean_line(self.file.name)} does not offer {what}"
+        return error_for(errors.NotOffered, sentence, self.transport.describe(method, ""))
+
+    async def _list(
+        self,
+        list_name: str,
+        company: str | None = None,
+        status: str | None = None,
+        *,
+        asked: Mapping[str, str] = {},
+        at_most: int | None = None,
+        once: bool = False,
+    ) -> Listing[Any]:
+        """The rows of all sources of a list, of one company or of all."""
+
+        async def read(declared: DeclaredKind, of_company: str | None) -> Listing[Any]:
+            most = declared.source.most
+            limited = dict(asked)
+            if most is not None and at_most is not None:
+                limited["limit"] = str(min(at_most, most))
+            path, query = declared.request(of_company, status, limited)
+            return await self._fetch_listing(declared.kind, path, query, at_most=at_most, once=once)
+
+        requests = await self._asked(list_name, company, status)
+        self._most_cached_lists = max(self._most_cached_lists, 4 * len(LISTS) * len(requests))
+        listings = await _all_of([read(*request) for request in requests])
+        if len(listings) == 1:
+            (only,) = listings
+            return cast("Listing[Any]", only)
+        # The parts of an unchanged list are the same objects, and so is the whole.
+        asked_for = (list_name, company, status, tuple(asked.items()))
+        parts, joined = self._joined.get(asked_for, ([], None))
+        if joined is None or list(map(id, parts)) != list(map(id, listings)):
+            joined = _join(listings, newest_first=list_name == "activity")
+            if not once:
+                self._joined[asked_for] = (listings, joined)
+        return joined
+
+    async def _asked(
+        self, list_name: str, company: str | None, status: str | None, *, every: bool = False
+    ) -> list[tuple[DeclaredKind, str | None]]:
+        """The sources that are asked, each with the company in its path; of a company, only its."""
+        unwanted = "all" if status == "pending" else "pending"
+        kinds = [
+            declared
+            for declared in self._kinds[list_name]
+            if every or declared.source.lists != unwanted
+        ]
+        if not kinds:
+            raise self._refusal(f"any {list_name.replace('_', ' ')}", "GET")
+        companies = [company]
+        if company is None and any("{company}" in declared.source.get for declared in kinds):
+            listing = await self._list("companies")
+            companies = list(dict.fromkeys(each.sent_id for each in listing.records))
+        return [
+            (declared, each)
+            for declared in kinds
+            for each in (companies if "{company}" in declared.source.get else [None])
+        ]
+
+    async def _one(self, list_name: str, record_id: str) -> Any:
+        for declared in self._kinds[list_name]:
+            if declared.source.one is not None:
+                path = fill_path(declared.source.one, {"id": record_id}.get) or ""
+                decode = partial(read_one, declared.kind, wanted_id=record_id)
+                return await self._decode_answer(path, (), decode)
+        raise self._refusal(f"any single one of its {list_name}", "GET")
+
+    async def _request_page(
+        self, kind: Kind[Any], request: PageRequest, etag: str | None, stream: MakeReader | None
+    ) -> Reply:
+        """The answer to a request; one of this moment, if that was to another list."""
+        ask = partial(super()._request_page, kind, request, etag, stream)
+        if self._recent is None:
+            return await ask()
+        now = monotonic()
+        for key, shared in list(self._recent.items()):
+            if now - shared.began > SAME_MOMENT:
+                del self._recent[key]
+        answer = self._recent.get((request, etag))
+        # The companies are asked for before each list of theirs.
+        is_another_list = answer is not None and kind.source not in answer.lists
+        if answer is None or not (is_another_list or kind.name == "company"):
+            answer = _SharedAnswer(now, asyncio.ensure_future(ask()))
+            answer.reply.add_done_callback(_retrieve)
+            self._recent[request, etag] = answer
+        answer.lists.add(kind.source)
+        return await asyncio.shield(answer.reply)
+
+    async def _create(
+        self,
+        name: str,
+        list_name: str,
+        given: Mapping[str, Any],
+        attempt_id: str | None,
+        why_withheld: WhyWithheld | None,
+    ) -> Receipt[Any]:
+        """Send a write that creates a record; what it can't say must not have been asked for."""
+        write: DeclaredWrite | None = getattr(self.file, name)
+        words = name.replace("_", " a ")
+        if write is None:
+            raise self._refusal(f"to {words}", "POST")
+        sayable = names_in(write.request[1]) | names_in(write.body)
+        for argument, value in given.items():
+            if value and argument not in sayable:
+                raise self._refusal(f"to {words} with a {argument}", "POST")
+        kind = self._kinds[list_name][-1]
+        return await self._send(write, kind, given.get, attempt_id, why_withheld)
+
+    async def _send(
+        self,
+        write: DeclaredWrite,
+        kind: DeclaredKind,
+        value_of: Callable[[str], Any],
+        attempt_id: str | None,
+        why_withheld: WhyWithheld | None,
+    ) -> Receipt[Any]:
+        """Send a write once, and read its receipt; its status must be one that says it is done."""
+        method, template = write.request
+        path = fill_path(template, value_of)
+        if path is None:
+            raise self._refusal("this for a record without what its request names", method)
+        body = fill_body(write.body, value_of)
+        receipt = await self._write(kind.kind, path, body, attempt_id, why_withheld, method=method)
+        word = receipt.status_word
+        if write.done and receipt.verdict is Verdict.YES and word not in write.done:
+            message = clean_line(f"{self.file.name} answered with the status {word or 'none'}")
+            return replace(receipt, verdict=Verdict.NO, message=message)
+        return receipt
+
+    async def _origin(
+        self, task_id: str, has: Callable[[Source], object]
+    ) -> tuple[DeclaredKind, Callable[[str], Any]] | None:
+        """The source that a task is from, with the values of its row; lists are read if need be."""
+        for status in ("pending", None):
+            found = self._listed("task", task_id, has)
+            if found is not None:
+                return found
+            await self._list("tasks", None, status)
+        return self._listed("task", task_id, has)
+
+    def _listed(
+        self, kind_name: str, record_id: str, has: Callable[[Source], object]
+    ) -> tuple[DeclaredKind, Callable[[str], Any]] | None:
+        """The source of a record of the lists that were read, if it `has` what is looked for."""
+        by_source = {each.kind.source: each for kinds in self._kinds.values() for each in kinds}
+        for (name, source, *_), cached in reversed(self._cache.items()):
+            if name != kind_name or source not in by_source or not has(by_source[source].source):
+                continue
+            if any(record.id == record_id for record in cached.listing.records):
+                declared = by_source[source]
+                values = {"id": record_id, **declared.values.get(record_id, {})}
+                return declared, values.get
+        return None
+
+
+def capabilities_of(file: PlatformFile) -> Capabilities:
+    """What a platform offers by its file: of a list with several sources, the first is named."""
+    requests: dict[Operation, str] = {}
+    for operation, list_name in LIST_OF_OPERATION.items():
+        sources: Sources = getattr(file, list_name)
+        for source in sources.values():
+            requests.setdefault(operation, f"GET {source.get}")
+    singles: tuple[tuple[Operation, Sources], ...] = (
+        ("company", file.companies),
+        ("agent", file.agents),
+    )
+    for operation, sources in singles:
+        for source in sources.values():
+            if source.one is not None:
+                requests.setdefault(operation, f"GET {source.one}")
+    for source in file.tasks.values():
+        if source.trace:
+            requests.setdefault("task_trace", f"GET {source.trace[0]}")
+        if source.approve is not None:
+            requests.setdefault("approve_task", " ".join(source.approve.request))
+    writes: tuple[tuple[Operation, DeclaredWrite | None], ...] = (
+        ("create_company", file.create_company),
+        ("clone_company", file.clone_company),
+        ("create_task", file.create_task),
+        ("set_agent_limit", file.set_limit),
+    )
+    for operation, write in writes:
+        if write is not None:
+            requests[operation] = " ".join(write.request)
+    return Capabilities(clean_line(file.name), requests)
+
+
+def open_platform(
+    file: PlatformFile, base_url: BaseUrl, key: ApiKey | KeyInUse | None, **options: Any
+) -> DeclaredPlatform:
+    """A client of the platform of a file; `options` are those of `open_client`.
+
+    Without a key nothing is sent in its place, if the file says that none may be needed. Raises
+    CredentialError as `open_client` does.
+    """
+    key_header: KeyHeader | None = (file.auth.header, file.auth.before_key)
+    if key is None and file.keyless:
+        key = ApiKey(token_hex(20))  # never sent
+        key_header = None
+    make = partial(DeclaredPlatform, file=file)
+    platform = open_client(
+        base_url,
+        key,
+        make=make,
+        key_header=key_header,
+        prefix=file.prefix,
+        **options,
+    )
+    assert isinstance(platform, DeclaredPlatform)
+    return platform
+
+
+class _SharedAnswer:
+    """The answer to a request, and the lists that it was used for."""
+
+    def __init__(self, began: float, reply: asyncio.Future[Reply]) -> None:
+        self.began = began
+        self.reply = reply
+        self.lists: set[str] = set()
+
+
+def _retrieve(reply: asyncio.Future[Reply]) -> None:
+    """Take note of an error that nobody waits for any more."""
+    if not reply.cancelled():
+        reply.exception()
+
+
+def _is_wanted(word: str | None, words: Sequence[str]) -> bool:
+    """Whether a row with a word is one of those that `rows` describes."""
+    if f"!{word}" in words:
+        return False
+    wanted = [each for each in words if not each.startswith("!")]
+    return not wanted or word in wanted
+
+
+async def _all_of(reads: Sequence[Awaitable[Any]]) -> list[Any]:
+    """The results of reads that are made at the same time; the first error, once all have ended."""
+    results = await asyncio.gather(*reads, return_exceptions=True)
+    for result in results:
+        if isinstance(result, BaseException):
+            raise result
+    return results
+
+
+def _join(listings: Sequence[Listing[Any]], *, newest_first: bool) -> Listing[Any]:
+    """One listing of several; different rows with one id are marked, and get distinct ids."""
+    records = [record for listing in listings for record in listing.records]
+    if newest_first:
+        records.sort(key=lambda entry: -(entry.at.at if entry.at is not None else 0.0))
+    reasons = dict.fromkeys(reason for listing in listings for reason in listing.unread_reasons)
+    return Listing(
+        records=tuple(mark_shared(without_repeats(records))),
+        unread=sum(listing.unread for listing in listings),
+        unread_reasons=tuple(reasons)[:_MOST_REASONS],
+        capped=any(listing.capped for listing in listings),
+        more=any(listing.more for listing in listings),
+        shape=clean_line(" + ".join(dict.fromkeys(each.shape for each in listings)), 120),
+        pages=sum(listing.pages for listing in listings),
+        digest=b"".join(listing.digest for listing in listings),
+    )
+
+
+def _sum_of(sums: Sequence[Money | None]) -> Money | None:
+    """The sum, marked as computed here; None if one is missing or in another currency."""
+    known = [each for each in sums if each is not None]
+    if not known or len(known) != len(sums) or len({each.currency for each in known}) != 1:
+        return None
+    amount = sum((each.amount for each in known), Decimal(0))
+    return Money(amount, known[0].currency, derived=True)
+
+
+def _with_distinct_ids(steps: Sequence[TraceStep]) -> tuple[TraceStep, ...]:
+    """The steps of several requests, of which each has its ids for itself."""
+    return tuple({step.id: step for step in steps}.values())

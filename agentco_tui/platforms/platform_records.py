@@ -1,0 +1,167 @@
+"""The records of a platform's file, `NAME.toml`; `docs/platforms.md` explains them to its author.
+
+A *list* is what one of our questions asks for: companies, agents, tasks and so on. It has one or
+more *sources*, each of which is one request, asked once for each company if `{company}` is in its
+path. A *row* is one object of an answer. Names of the platform's fields are exact; a dot leads into
+an object.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+Words: TypeAlias = tuple[str, ...]
+
+
+class DeclaredWrite(msgspec.Struct, frozen=True, kw_only=True):
+    """A request that changes the platform; exactly one of the four methods has its path."""
+
+    post: str | None = None
+    put: str | None = None
+    patch: str | None = None
+    delete: str | None = None
+    body: dict[str, Any] | None = None
+    """What is sent as JSON; a text that is one name in braces becomes its value."""
+    unit: Literal["units", "cents", "millis", "micros", "nanos"] | None = None
+    """The unit in which the platform takes the sum."""
+    whole: bool = False
+    """Whether it takes whole numbers of that unit only."""
+    done: Words = ()
+    """The status words with which an answer says that it was done; none: any answer does."""
+
+    @property
+    def request(self) -> tuple[str, str]:
+        """The HTTP method and the path, with braces."""
+        for method in ("post", "put", "patch", "delete"):
+            path: str | None = getattr(self, method)
+            if path is not None:
+                return method.upper(), path
+        return "", ""
+
+
+class DeclaredVerb(DeclaredWrite, frozen=True, kw_only=True):
+    """What can be done to a record beside what every platform offers."""
+
+    on: str
+    """The source of tasks, or of agents, that its records are from."""
+    key: str
+    asks: str
+    """The question before it is done; names in braces are those of the row."""
+
+
+class OffsetPaging(msgspec.Struct, frozen=True, kw_only=True):
+    """Pages that are asked for by the number of rows before them."""
+
+    offset: str
+    limit: str
+    size: int
+
+
+class Source(msgspec.Struct, frozen=True, kw_only=True):
+    """One request, the rows of its answer that are wanted, and how these are read."""
+
+    get: str
+    one: str | None = None
+    """The path of a single record, with `{id}`."""
+    query: dict[str, str] = {}
+    lists: Literal["both", "pending", "all"] = "both"
+    """Of tasks: the lists that it is a part of, that of what waits, or that of all."""
+    pending: dict[str, str] = {}
+    """What is added to the query where only waiting tasks are asked for."""
+    takes: dict[Literal["limit", "from", "to", "agent_id", "company_id"], str] = {}
+    """The names of parameters for what limits a list."""
+    written: dict[Literal["from", "to"], str] = {}
+    """How a day is written for it, with the day as 2026-11-22 in braces."""
+    most: int | None = None
+    """The largest limit that the platform takes."""
+    pages: OffsetPaging | None = None
+    """How further pages are asked for, if the answer does not say it."""
+    where: str = ""
+    """The path of the rows in the answer; empty if the answer is the list."""
+    rows: dict[str, Words] = {}
+    """By field: the words of which a row has one, and with a "!" those that it must not have."""
+    ignored: Words = ()
+    """Fields that are not about the record, as its place in a list: a change of them is none."""
+    fields: dict[str, str] = {}
+    """Where our fields are, if not under a name that is known anyway."""
+    status: dict[str, Words] = {}
+    """By state: the status words that mean it."""
+    severity: dict[str, Words] = {}
+    type: str | None = None
+    """The field whose word is the type of a row, for `says` and `never`."""
+    says: dict[str, Words] = {}
+    """By type, or "*" for any: titles, of which the first is used whose names all have a value."""
+    never: dict[str, str] = {}
+    """By type, or "*" for any: why a row must not be approved."""
+    approve: DeclaredWrite | None = None
+    trace: Words = ()
+    """The paths of what is known of a task's course, which are joined by time."""
+
+    def by_type(self, row_type: str | None, name: Literal["says", "never"]) -> Any:
+        """What the source says of a type of row; None if nothing."""
+        words: dict[str, Any] = getattr(self, name)
+        return words.get(row_type or "", words.get("*"))
+
+
+Sources: TypeAlias = dict[str, Source]
+
+
+class KeyHeaderDeclaration(msgspec.Struct, frozen=True, kw_only=True):
+    """The header that has the key, and what stands in it before the key."""
+
+    header: str = "Authorization"
+    before_key: str = "Bearer "
+
+
+class Sign(msgspec.Struct, frozen=True, kw_only=True):
+    """How the platform is recognised: an answer without a key that has a field."""
+
+    get: str
+    has: str
+
+
+class MoneyDeclaration(msgspec.Struct, frozen=True, kw_only=True):
+    """The unit and the currency of sums of which no answer says it."""
+
+    unit: Literal["units", "cents", "millis", "micros", "nanos"] | None = None
+    currency: str | None = None
+
+
+class PlatformFile(msgspec.Struct, frozen=True, kw_only=True):
+    """All that a file says."""
+
+    name: str
+    prefix: str = "/api"
+    """How all paths begin."""
+    found_by: Sign | None = None
+    keyless: dict[str, str] = {}
+    """Fields of the answer to `found_by`, and their values where no key is needed."""
+    auth: KeyHeaderDeclaration = KeyHeaderDeclaration()
+    money: MoneyDeclaration = MoneyDeclaration()
+    companies: Sources = {}
+    agents: Sources = {}
+    tasks: Sources = {}
+    activity: Sources = {}
+    company_budgets: Sources = {}
+    agent_budgets: Sources = {}
+    alerts: Sources = {}
+    budget: Sources = {}
+    """Of all budgets that are summed up to that of the platform."""
+    create_company: DeclaredWrite | None = None
+    clone_company: DeclaredWrite | None = None
+    create_task: DeclaredWrite | None = None
+    set_limit: DeclaredWrite | None = None
+    verbs: dict[str, DeclaredVerb] = {}
+
+    def recognises(self, answer: Any) -> bool:
+        """Whether the answer to `found_by` is this platform's."""
+        is_object = isinstance(answer, dict)
+        return self.found_by is not None and is_object and self.found_by.has in answer
+
+    def needs_no_key(self, answer: Any) -> bool:
+        """Whether the answer to `found_by` says that no key is needed."""
+        if not self.keyless or not self.recognises(answer):
+            return False
+        return all(answer.get(name) == value for name, value in self.keyless.items())

@@ -1,0 +1,200 @@
+"""The file of a platform: every mistake has its line, and the name that was probably meant."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import agentco_tui.platforms
+from agentco_tui.commands.config import run
+from agentco_tui.config import SettingsError
+from agentco_tui.config.resolve import load
+from agentco_tui.platforms.platform_file import (
+    PlatformToml,
+    load_platform,
+    platform_paths,
+    platform_problems,
+)
+from agentco_tui.platforms.templates import (
+    TemplateError,
+    fill,
+    fill_body,
+    fill_path,
+    names_in,
+    parts_of,
+)
+
+PAPERCLIP = Path(agentco_tui.platforms.__file__).with_name("paperclip.toml")
+SMALL = """
+name = "Small"
+[companies.all]
+get = "/api/companies"
+[tasks.gate]
+get = "/api/companies/{company}/gates"
+type = "sort"
+approve = { post = "/api/gates/{id}/approve", done = ["open"] }
+says = { door = ["Open {title}"] }
+[set_limit]
+patch = "/api/agents/{id}"
+body = { limit = "{limit}" }
+unit = "cents"
+"""
+
+
+def problems_of(folder: Path, text: str) -> list[str]:
+    path = folder / "small.toml"
+    path.write_text(text, encoding="utf-8")
+    return [str(each).removeprefix(f"{path}:") for each in PlatformToml(path).problems]
+
+
+def test_a_small_file_has_no_problems(tmp_path: Path) -> None:
+    assert problems_of(tmp_path, SMALL) == []
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "problem"),
+    [
+        ("get = \"/api/companies\"\n", "gett = \"/api/companies\"\n",
+         "4: companies.all.gett: unknown setting (nearest valid name: get)"),
+        ("[tasks.gate]", "[task.gate]", "5: task: unknown setting (nearest valid name: tasks)"),
+        ('type = "sort"', "type = 7",
+         "7: tasks.gate.type: must be a text in quotes, is the number 7"),
+        ('type = "sort"\n', "", '5: tasks.gate: needs a "type", the field that says door'),
+        ('"/api/companies/{company}/gates"', '"/api/companies/{compny}/gates"',
+         "6: tasks.gate.get: unknown name compny (nearest valid name: company)"),
+        ('"/api/companies/{company}/gates"', '"/v1/gates"',
+         "6: tasks.gate.get: must begin with /api/"),
+        ('"/api/companies/{company}/gates"', '"/api/gates-of-{company}"',
+         "6: tasks.gate.get: must have each name in braces as a whole segment, between slashes"),
+        ('post = "/api/gates/{id}/approve", ', "",
+         "8: tasks.gate.approve: needs one of post, put, patch and delete, with its path"),
+        ('"Open {title}"', '"Open {title"', "9: tasks.gate.says.door: has a { without its }"),
+        ('"Open {title}"', '"Open title}"',
+         "9: tasks.gate.says.door: has braces without a name between them"),
+        ('"{limit}"', '"{amount}"',
+         "12: set_limit.body: unknown name amount (nearest valid name: limit)"),
+        ('unit = "cents"', "",
+         "10: set_limit: needs a unit: the one in which the platform takes the sum"),
+        ('unit = "cents"', 'unit = "cent"',
+         '13: set_limit.unit: must be "units" or "cents" or "millis" or "micros" or "nanos",'
+         " is a text in quotes"),
+        ('type = "sort"', 'type = "sort"\nfields = { titel = "name" }',
+         "8: tasks.gate.fields.titel: unknown name titel (nearest valid name: title)"),
+        ('type = "sort"', 'type = "sort"\nfields = { title = "name." }',
+         '8: tasks.gate.fields.title: needs names with one dot between them: "usage.cost_cents"'),
+        ('type = "sort"', 'type = "sort"\nstatus = { waiting = ["shut"] }',
+         "8: tasks.gate.status.waiting: unknown name waiting (nearest valid name: running)"),
+        ("[set_limit]", '[verbs.shut]\non = "gat"\nkey = "X"\nasks = "Shut?"\n'
+         'post = "/api/gates/{id}/shut"\ndone = ["shut"]\n[set_limit]',
+         "11: verbs.shut.on: unknown name gat (nearest valid name: gate)"),
+        ("[set_limit]", '[verbs.shut]\non = "gate"\nkey = "X"\nasks = "Shut?"\n'
+         'post = "/api/gates/{id}/shut"\n[set_limit]',
+         '10: verbs.shut: needs "done": the status words that a read must show afterwards'),
+        ("[companies.all]\nget = \"/api/companies\"",
+         '[agents.all]\nget = "/api/agents"\npending = { a = "b" }',
+         "5: agents.all.pending: only tasks have this"),
+    ],
+)  # fmt: skip
+def test_each_mistake_has_its_line_and_the_nearest_name(
+    right: str, wrong: str, problem: str, tmp_path: Path
+) -> None:
+    assert right in SMALL
+    assert problem in [each.strip() for each in problems_of(tmp_path, SMALL.replace(right, wrong))]
+
+
+def test_what_is_missing_is_named(tmp_path: Path) -> None:
+    (problem,) = problems_of(tmp_path, 'name = "Small"\n')
+    assert problem == " companies: is missing: nothing can be asked without the companies"
+    (problem,) = problems_of(tmp_path, '[companies.all]\nget = "/api/companies"\n')
+    assert "missing required field `name`" in problem
+
+
+def test_the_files_of_the_program_have_no_problems() -> None:
+    for name, path in platform_paths(None).items():
+        assert PlatformToml(path).problems == []
+        assert load_platform(name, None).name
+
+
+def test_the_manual_has_the_whole_file() -> None:
+    page = PAPERCLIP.parents[2] / "docs" / "platforms.md"
+    assert PAPERCLIP.read_text(encoding="utf-8") in page.read_text(encoding="utf-8")
+
+
+def test_one_of_the_users_own_hides_one_of_the_program(tmp_path: Path) -> None:
+    folder = tmp_path / "platforms"
+    folder.mkdir()
+    (folder / "paperclip.toml").write_text(SMALL, encoding="utf-8")
+    (folder / "mine.toml").write_text(SMALL.replace("Small", "Mine"), encoding="utf-8")
+    assert load_platform("paperclip", tmp_path / "config.toml").name == "Small"
+    assert load_platform("mine", tmp_path / "config.toml").name == "Mine"
+    assert load_platform("paperclip", None).name == "Paperclip"
+    with pytest.raises(SettingsError, match=r'no platform "paperclp" .*: paperclip'):
+        load_platform("paperclp", None)
+
+
+def test_config_check_reports_the_platforms(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "platforms"
+    folder.mkdir()
+    (folder / "mine.toml").write_text(SMALL.replace("sort", "sort\nx"), encoding="utf-8")
+    (folder / "other.toml").write_text(SMALL.replace("gates", "{gate}"), encoding="utf-8")
+    config = tmp_path / "config.toml"
+    config.write_text(
+        '[profiles.a]\nbase_url = "http://127.0.0.1:9"\nplatform = "paperclp"\n'
+        '[profiles.b]\nbase_url = "http://127.0.0.1:9"\nplatform = "mine"\n'
+        '[profiles.c]\nbase_url = "http://127.0.0.1:9"\nplatform = "paperclip"\n',
+        encoding="utf-8",
+    )
+    arguments = {"what": "check", "json": False, "config": str(config), "profile": "b"}
+    assert run(arguments, {}, lambda _: [], platform_problems) == 2
+    said = capsys.readouterr()
+    lines = (said.out + said.err).splitlines()
+    assert any("config.toml:3: profiles.a.platform: there is no platform" in one for one in lines)
+    assert any("mine.toml:7: is not valid TOML" in one for one in lines)
+    assert any("other.toml:6: tasks.gate.get: unknown name gate" in one for one in lines)
+
+
+def test_a_profile_with_a_platform_needs_no_key(tmp_path: Path) -> None:
+    """Whether the platform does, its file says."""
+    config = tmp_path / "config.toml"
+    profile = '[profiles.a]\nbase_url = "http://127.0.0.1:9"\n'
+    config.write_text(f'{profile}platform = "paperclip"\n', encoding="utf-8")
+    settings = load({"config": str(config)}, {})
+    assert settings.platform == "paperclip"
+    assert settings.key is None
+    config.write_text(profile, encoding="utf-8")
+    with pytest.raises(SettingsError, match="no API key"):
+        load({"config": str(config)}, {})
+
+
+# -- templates -------------------------------------------------------------------------------------
+
+
+def test_names_in_braces() -> None:
+    assert list(parts_of("Hire {payload.name}, now")) == [("Hire ", "payload.name"), (", now", "")]
+    assert names_in({"a": ["{x}"], "b": {"c": "{y} {z}"}, "d": 1}) == {"x", "y", "z"}
+    for wrong in ("{", "}", "{}", "{a", "a}", "{{a}}", "{ a }"):
+        with pytest.raises(TemplateError):
+            list(parts_of(wrong))
+
+
+def test_a_missing_value_is_no_text() -> None:
+    assert fill("{a} and {b}", {"a": "1"}.get) is None
+    assert fill("{a} and {b}", {"a": 1, "b": True}.get) == "1 and true"
+    assert fill("{a}", {"a": {"b": "c"}}.get) is None
+
+
+@pytest.mark.parametrize(
+    ("value", "segment"),
+    [("a/b", "a%2Fb"), ("..", "%2E%2E"), (".", "%2E"), ("a?b#c", "a%3Fb%23c"), ("é", "%C3%A9")],
+)
+def test_a_value_in_a_path_is_one_segment(value: str, segment: str) -> None:
+    assert fill_path("/api/x/{id}/y", {"id": value}.get) == f"/api/x/{segment}/y"
+
+
+def test_a_body_keeps_the_type_of_a_value() -> None:
+    values = {"limit": 20050, "title": "A", "none": None}
+    body = {"limit": "{limit}", "text": "{title}!", "none": "{none}", "deep": [{"x": "{limit}"}]}
+    assert fill_body(body, values.get) == {"limit": 20050, "text": "A!", "deep": [{"x": 20050}]}

@@ -1,0 +1,307 @@
+"""The file for Paperclip, on recorded answers that a real server sends."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import tomllib
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import pytest_asyncio
+
+import agentco_tui.platforms
+from agentco_tui.api import errors
+from agentco_tui.api.capabilities import Read
+from agentco_tui.api.credentials import ApiKey, BaseUrl
+from agentco_tui.api.errors import ApiError
+from agentco_tui.model import AgentState, TaskState, Verdict
+from agentco_tui.platforms.declared_platform import DeclaredPlatform, open_platform
+from agentco_tui.platforms.platform_file import load_platform
+from agentco_tui.platforms.platform_records import PlatformFile
+from agentco_tui.reading.mapping import DeclaredMapping, ProfileMapping
+from tests.platforms.recorded_paperclip import (
+    ACME,
+    GLOBEX,
+    KEY,
+    RecordedPaperclip,
+    body_of,
+    companies_of,
+)
+from tests.platforms.truth import QUESTION, REVIEW, check_reads, check_writes, everything
+
+FILE = Path(agentco_tui.platforms.__file__).with_name("paperclip.toml")
+
+
+@pytest.fixture
+def server() -> Iterator[RecordedPaperclip]:
+    with RecordedPaperclip() as running:
+        yield running
+
+
+def platform_at(
+    server: RecordedPaperclip,
+    file: PlatformFile | None = None,
+    key: str | None = KEY,
+    **options: Any,
+) -> DeclaredPlatform:
+    return open_platform(
+        file or load_platform("paperclip", None),
+        BaseUrl.parse(server.base),
+        ApiKey(key) if key else None,
+        attempts=1,
+        **options,
+    )
+
+
+@pytest_asyncio.fixture
+async def platform(server: RecordedPaperclip) -> AsyncIterator[DeclaredPlatform]:
+    async with platform_at(server) as opened:
+        yield opened
+
+
+async def test_every_value_is_the_recorded_one(
+    platform: DeclaredPlatform, server: RecordedPaperclip
+) -> None:
+    await check_reads(platform, server)
+
+
+async def test_every_write_arrives_and_is_read_back(
+    platform: DeclaredPlatform, server: RecordedPaperclip
+) -> None:
+    await check_writes(platform, server)
+
+
+async def test_one_answer_serves_all_lists_in_it(
+    platform: DeclaredPlatform, server: RecordedPaperclip
+) -> None:
+    await asyncio.gather(
+        platform.company_budgets(),
+        platform.agent_budgets(),
+        platform.budget_alerts(),
+        platform.tasks(status="pending"),
+    )
+    lines = [seen.line for seen in server.requests]
+    assert len(lines) == len(set(lines))
+    assert len([line for line in lines if line.endswith("/budgets/overview")]) == 3
+    assert len([line for line in lines if line.endswith("/attention")]) == 3
+
+
+async def test_a_list_never_gets_the_same_answer_twice(
+    platform: DeclaredPlatform, server: RecordedPaperclip
+) -> None:
+    await platform.agent_budgets(ACME)
+    await platform.agent_budgets(ACME)
+    overview = [seen.status for seen in server.requests if "overview" in seen.path]
+    assert overview == [200, 304]
+
+
+async def test_a_decision_reads_for_itself(
+    platform: DeclaredPlatform, server: RecordedPaperclip
+) -> None:
+    await platform.company_budgets()
+    before = len(server.requests)
+    await platform.for_decisions().agent_budgets()
+    assert len([seen for seen in server.requests[before:] if "overview" in seen.path]) == 3
+
+
+async def test_what_has_not_changed_is_the_same_object_and_has_no_body(
+    platform: DeclaredPlatform, server: RecordedPaperclip
+) -> None:
+    """With more companies than any fixed number of remembered lists would hold."""
+    for number in range(27):
+        server.companies.append({**body_of("company"), "id": f"more-{number}"})
+
+    async def all_lists() -> list[Any]:
+        return [
+            await platform.companies(),
+            await platform.agents(),
+            await platform.tasks(status="pending"),
+            await platform.tasks(),
+            await platform.company_budgets(),
+            await platform.agent_budgets(),
+            await platform.budget_alerts(),
+            await platform.activity(limit=40),
+        ]
+
+    first = await all_lists()
+    before = len(server.requests)
+    second = await all_lists()
+    assert all(one is other for one, other in zip(first, second, strict=True))
+    again = server.requests[before:]
+    assert {seen.status for seen in again} == {304}
+    assert len(again) > 200
+
+
+async def test_a_changed_row_alone_is_a_new_record(
+    platform: DeclaredPlatform, server: RecordedPaperclip
+) -> None:
+    first = await platform.tasks(GLOBEX)
+    server.decided[REVIEW] = "done"
+    second = await platform.tasks(GLOBEX)
+    before = {task.id: task for task in first.records}
+    changed = [task.id for task in second.records if task is not before[task.id]]
+    assert changed == [REVIEW]
+
+
+async def test_an_id_is_one_segment_of_a_path(
+    platform: DeclaredPlatform, server: RecordedPaperclip
+) -> None:
+    with pytest.raises(ApiError):
+        await platform.agents("../../health?x=1#y")
+    assert server.requests[-1].path == "/api/companies/..%2F..%2Fhealth%3Fx%3D1%23y/agents"
+    with pytest.raises(ApiError):
+        await platform.agent("..")
+    assert server.requests[-1].path == "/api/agents/%2E%2E"
+
+
+async def test_a_budget_override_is_never_approved(
+    platform: DeclaredPlatform, server: RecordedPaperclip
+) -> None:
+    override = next(
+        row["id"]
+        for row in companies_of("approvals")
+        if (row["type"], row["status"]) == ("budget_override_required", "pending")
+    )
+    await platform.tasks(status="pending")
+    with pytest.raises(errors.Unwritable, match="only hides it"):
+        await platform.approve_task(override)
+    assert not [seen for seen in server.requests if seen.method != "GET"]
+
+
+async def test_what_has_no_approval_is_never_sent(
+    platform: DeclaredPlatform, server: RecordedPaperclip
+) -> None:
+    blocked = next(
+        row["id"]
+        for row in companies_of("attention", "items")
+        if row["sourceKind"] == "blocker_attention"
+    )
+    with pytest.raises(errors.NotSent, match="Paperclip does not offer to approve this task"):
+        await platform.approve_task(blocked)
+    with pytest.raises(errors.NotSent, match="create a company with a template"):
+        await platform.create_company("New", template="shop")
+    with pytest.raises(errors.NotSent, match="clone a company"):
+        await platform.clone_company(GLOBEX, "Copy")
+    with pytest.raises(errors.NotSent, match="an export of the activity"):
+        platform.export_activity()
+    assert not [seen for seen in server.requests if seen.method != "GET"]
+
+
+async def test_a_task_is_found_again_after_a_restart(
+    platform: DeclaredPlatform, server: RecordedPaperclip
+) -> None:
+    """An id from the journal of an earlier run: nothing was listed yet."""
+    receipt = await platform.approve_task(QUESTION)
+    assert receipt.verdict is Verdict.YES
+    assert server.decided == {QUESTION: "accepted"}
+
+
+async def test_a_local_server_needs_no_key() -> None:
+    with RecordedPaperclip(needs_key=False) as server:
+        async with platform_at(server, key=None) as platform:
+            assert (await platform.companies()).records
+        assert {seen.authorization for seen in server.requests} == {None}
+
+
+async def test_the_row_as_it_was_sent(platform: DeclaredPlatform) -> None:
+    row = next(r for r in companies_of("attention", "items") if r["subject"]["id"] == QUESTION)
+    sent = await platform.as_sent(Read("tasks"), "task", QUESTION)
+    assert sent["dedupKey"] == row["dedupKey"]
+
+
+async def test_what_the_profile_says_comes_before_the_file(server: RecordedPaperclip) -> None:
+    own = DeclaredMapping(
+        fields={"agent": {"role": "adapterType"}},
+        currency="EUR",
+        status={"pending": ("blocked",)},
+        agent_status={"stopped": ("idle",)},
+    )
+    async with platform_at(server, mapping=ProfileMapping(own)) as platform:
+        agents = (await platform.agents(GLOBEX)).records
+        rows = {row["id"]: row for row in body_of("agents-globex")}
+        assert {a.id: a.role for a in agents} == {i: r["adapterType"] for i, r in rows.items()}
+        assert {a.state for a in agents if a.status == "idle"} == {AgentState.STOPPED}
+        tasks = (await platform.tasks(GLOBEX)).records
+        states = {str(task.status): task.state for task in tasks}
+        assert states["blocked"] is TaskState.PENDING
+        assert states["in_review"] is TaskState.OTHER  # as the file says
+        limit = (await platform.company_budgets()).records[0].limit
+        assert limit is not None
+        assert (int(limit.amount), str(limit.currency)) == (
+            5000,
+            "EUR",
+        )  # "billed_cents" says the unit
+
+
+def test_paperclip_is_recognised() -> None:
+    file = load_platform("paperclip", None)
+    assert file.recognises(body_of("health"))
+    assert file.needs_no_key(body_of("health"))
+    assert not file.needs_no_key({**body_of("health"), "deploymentMode": "authenticated"})
+    assert not file.recognises({"status": "ok"})
+
+
+# -- every word of the file matters ----------------------------------------------------------------
+
+DATA = tomllib.loads(FILE.read_text(encoding="utf-8"))
+
+
+def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The place of each single value in the file."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from leaves(inner, (*path, key))
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from leaves(inner, (*path, index))
+    else:
+        yield path
+
+
+def changed(data: Any, place: tuple[Any, ...]) -> Any:
+    """The file with one value that is wrong."""
+    data = copy.deepcopy(data)
+    inner = data
+    for part in place[:-1]:
+        inner = inner[part]
+    value = inner[place[-1]]
+    if isinstance(value, bool):
+        inner[place[-1]] = not value
+    elif isinstance(value, int):
+        inner[place[-1]] = value // 7
+    elif place[-1] == "unit":
+        inner[place[-1]] = "units"
+    elif place[-1] == "lists":
+        inner[place[-1]] = "both"
+    else:
+        inner[place[-1]] = f"{value[:-1]}x" if value.endswith("}") else f"{value}x"
+    return data
+
+
+def declared(data: Any) -> PlatformFile:
+    return msgspec.convert(data, PlatformFile)
+
+
+ELSEWHERE = {"name", "found_by", "keyless"}
+"""What is not part of an operation: the name is in sentences, the rest is how it is recognised."""
+PLACES = [place for place in leaves(DATA) if place[0] not in ELSEWHERE]
+
+
+@pytest.mark.parametrize("place", PLACES, ids=lambda place: ".".join(map(str, place)))
+async def test_each_wrong_word_is_noticed(
+    place: tuple[Any, ...], server: RecordedPaperclip
+) -> None:
+    with pytest.raises((AssertionError, ApiError, msgspec.ValidationError, ValueError)):
+        async with platform_at(server, declared(changed(DATA, place))) as platform:
+            await everything(platform, server)
+
+
+async def test_the_unchanged_file_passes_what_the_changed_ones_fail(
+    server: RecordedPaperclip,
+) -> None:
+    async with platform_at(server, declared(DATA)) as platform:
+        await everything(platform, server)
