@@ -238,7 +238,10 @@ def is_made_of_known_words(name: str) -> bool:
 
 
 NAMES = st.text(ascii_letters, min_size=7, max_size=12).filter(
-    lambda name: name.casefold() not in vocabulary() and not is_made_of_known_words(name)
+    # A name that is also that of a field, such as "ScopeId", is kept as one.
+    lambda name: (
+        name.casefold() not in vocabulary() | known_fields() and not is_made_of_known_words(name)
+    )
 )
 ADDRESSES = st.ip_addresses(v=4).map(str) | st.ip_addresses(v=6).map(lambda ip: ip.exploded)
 PLACES: dict[str, Callable[[str], object]] = {
