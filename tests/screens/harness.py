@@ -226,6 +226,20 @@ class Stage:
         await asyncio.gather(*(poller.read_again(feed) for feed in asked))
         await self.settle()
 
+    async def fail_once(self) -> None:
+        """Have the poller ask a platform that fails, and wait until each feed has failed once.
+
+        With `poll`, feeds that are due meanwhile would be asked, and fail, twice.
+        """
+        poller = self.workspace.poller
+        freshness = self.workspace.store.freshness
+        polled = [feed for feed in FeedName if poller.pace(feed) != "off"]
+        poller.poll_now()
+        await self.wait_until(
+            lambda: all(freshness[feed].failures == 1 for feed in polled), "a failure of each"
+        )
+        await self.settle()
+
     async def at_rest(self) -> None:
         """Wait until nothing is about to be drawn: a move draws its detail a moment later."""
         await self.wait_until(lambda: not self.main.view.detail.follows, "the detail")

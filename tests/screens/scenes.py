@@ -115,7 +115,7 @@ async def staged(
             if scene.fails:
                 platform.faults.add("*:status=503")
                 platform.world.advance(48)
-                await s.poll()
+                await s.fail_once()
                 await s.sees("48 s old")
                 s.main.ticker.tick()  # what the next second brings
             for keys, words in zip(scene.keys[::2], scene.keys[1::2], strict=True):
