@@ -254,8 +254,7 @@ class Client(Fetcher):
         from agentco_tui.reading.trace_layout import read_trace  # noqa: PLC0415
 
         path = path_with_id("/api/tasks", check_id(task_id, "task_id"), "/trace")
-        reply = await self.transport.request("GET", path)
-        return await self._decode_reply(reply, read_trace)
+        return await self._decode_answer(path, (), read_trace)
 
     async def activity(
         self,
@@ -442,8 +441,7 @@ class Client(Fetcher):
         """GET one record of a collection such as "/api/agents"."""
         path = path_with_id(collection, identifier)
         decode = partial(read_one, self.mapping.kind(kind), wanted_id=identifier)
-        reply = await self.transport.request("GET", path)
-        return await self._decode_reply(reply, decode)
+        return await self._decode_answer(path, (), decode)
 
     async def _write(
         self,

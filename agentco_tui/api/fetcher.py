@@ -264,7 +264,7 @@ def _page_with_rest(
     page: Page[R], body: Json, reply: Reply, signature: PageSignature, size: int, *, kind: Kind[R]
 ) -> CachedPage[R]:
     """A page with what its answer, or else its kind, says about the next one."""
-    row_count = len(page.records) + page.unread + page.left_out
+    row_count = page.row_count
     rest = next_page(body, reply.headers, signature.request, row_count, signature.rows_before)
     if kind.offset is not None and rest.request is None and row_count >= kind.offset.size:
         rows_read = str(signature.rows_before + row_count)

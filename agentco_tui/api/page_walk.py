@@ -55,11 +55,6 @@ class CachedPage(msgspec.Struct, Generic[R]):
     cached_rows: CachedRows[R] | None = None
     """Of a page that was read as a whole."""
 
-    @property
-    def row_count(self) -> int:
-        """How many rows the page had, those that were not read or not asked for included."""
-        return len(self.page.records) + self.page.unread + self.page.left_out
-
 
 class CachedListing(msgspec.Struct, Generic[R], frozen=True):
     """A list as it was read last, with its pages."""
@@ -119,7 +114,7 @@ class PageWalk(Generic[R]):
         """Add the page that `next_request` asked for."""
         self._requested.add(page.signature.request)
         self.pages.append(page)
-        self.row_count += page.row_count
+        self.row_count += page.page.row_count
         self._size += page.size
         self._named = page.rest.request
         is_single_page = self._named is None and len(self.pages) == 1

@@ -23,8 +23,6 @@ from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from agentco_tui.text import SafeText
-
 if TYPE_CHECKING:
     from agentco_tui.api.capabilities import Capabilities, Read
     from agentco_tui.api.credentials import KeyInUse

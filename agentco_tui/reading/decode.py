@@ -82,6 +82,11 @@ class Page(Struct, Generic[R], frozen=True, kw_only=True):
     notice: SafeText | None = None
     """The platform's words about errors that are reported beside data (GraphQL's `errors`)."""
 
+    @property
+    def row_count(self) -> int:
+        """How many rows the answer had, those that were not read or not asked for included."""
+        return len(self.records) + self.unread + self.left_out
+
 
 class LocatedRows(NamedTuple):
     """A list of rows as found in an answer, and what the rest of the answer says about them."""
