@@ -22,7 +22,6 @@ from msgspec.structs import replace
 
 from agentco_tui.api.errors import ApiError
 from agentco_tui.api.page_walk import (
-    MOST_REASONS,
     CachedListing,
     CachedPage,
     PageSignature,
@@ -32,7 +31,7 @@ from agentco_tui.api.page_walk import (
 from agentco_tui.api.pagination import PAGING_HEADERS, PageRequest, next_page
 from agentco_tui.api.reply_decoding import decode_body, list_reader
 from agentco_tui.model import Listing, Record
-from agentco_tui.reading.decode import Page, read_page
+from agentco_tui.reading.decode import MOST_REASONS, Page, read_page
 from agentco_tui.reading.json_access import Json
 from agentco_tui.reading.json_body import parse_json
 from agentco_tui.reading.mapping import AS_SENT, ProfileMapping

@@ -16,7 +16,7 @@ import msgspec
 
 from agentco_tui.api.pagination import ListRest, PageRequest
 from agentco_tui.model import Listing, Record
-from agentco_tui.reading.decode import Page
+from agentco_tui.reading.decode import MOST_REASONS, Page
 from agentco_tui.reading.identity import mark_shared, same_row
 from agentco_tui.reading.row_cache import CachedRows
 from agentco_tui.reading.stream import KnownRows
@@ -26,8 +26,6 @@ R = TypeVar("R", bound=Record)
 
 _LONGEST_WALK: Final = 60.0
 """Seconds after which no further page of a list is requested."""
-MOST_REASONS: Final = 5
-"""Reasons for unread rows that a listing keeps."""
 
 
 class PageSignature(msgspec.Struct, frozen=True):

@@ -16,7 +16,7 @@ from agentco_tui.api import errors
 from agentco_tui.live.feeds import OPERATION_OF_FEED, FeedName, Query
 from agentco_tui.live.store import Change, Store
 from agentco_tui.model import Company, Listing, Record
-from agentco_tui.reading.identity import mark_shared, without_repeats
+from agentco_tui.reading.joined_listing import join_listings
 
 if TYPE_CHECKING:
     from agentco_tui.api.platform import Platform
@@ -27,7 +27,6 @@ Take = Callable[[], Change]
 """Puts a fetched answer into the store; called only if the query is still the same."""
 
 ACTIVITY_LIMIT: Final = 200  # entries of the log that a poll asks for
-_MOST_REASONS: Final = 5  # reasons for unread rows that are kept
 
 
 async def fetch(
@@ -99,15 +98,4 @@ async def of_all_companies(
             raise
         company_ids = dict.fromkeys(each.sent_id for each in companies)
         listings = [await read(company_id) for company_id in company_ids]
-    records = [record for listing in listings for record in listing.records]
-    reasons = tuple(reason for listing in listings for reason in listing.unread_reasons)
-    # Of repeated rows one is kept; different rows with one id are marked, and get distinct ids.
-    return Listing(
-        records=tuple(mark_shared(without_repeats(records))),
-        unread=sum(listing.unread for listing in listings),
-        unread_reasons=reasons[:_MOST_REASONS],
-        capped=any(listing.capped for listing in listings),
-        more=any(listing.more for listing in listings),
-        shape=listings[0].shape,
-        pages=sum(listing.pages for listing in listings),
-    )
+    return join_listings(listings)

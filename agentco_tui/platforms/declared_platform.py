@@ -64,7 +64,7 @@ from agentco_tui.platforms.platform_records import (
 )
 from agentco_tui.platforms.templates import as_word, fill, fill_body, fill_path, names_in, value_at
 from agentco_tui.reading.decode import read_one
-from agentco_tui.reading.identity import mark_shared, without_repeats
+from agentco_tui.reading.joined_listing import join_listings
 from agentco_tui.reading.json_access import Json
 from agentco_tui.reading.kinds import mappable_kinds
 from agentco_tui.reading.kinds.budget import WHOLE_ID
@@ -88,8 +88,6 @@ LIST_OF_OPERATION: Final[Mapping[Operation, str]] = {
 """The list of the file that each operation reads."""
 SAME_MOMENT: Final = 1.0
 """Seconds in which an answer also serves other lists that are in the same body."""
-_MOST_REASONS: Final = 5
-"""How many different reasons for unread rows a joined listing keeps."""
 
 
 class DeclaredKind:
@@ -561,7 +559,7 @@ class DeclaredPlatform(Client):
         asked_for = (list_name, company, status, tuple(asked.items()))
         parts, joined = self._joined.get(asked_for, ([], None))
         if joined is None or list(map(id, parts)) != list(map(id, listings)):
-            joined = _join(listings, newest_first=list_name == "activity")
+            joined = join_listings(listings, _newest_first if list_name == "activity" else None)
             if not once:
                 self._joined[asked_for] = (listings, joined)
         return joined
@@ -773,22 +771,8 @@ async def _all_of(reads: Sequence[Awaitable[Any]]) -> list[Any]:
     return results
 
 
-def _join(listings: Sequence[Listing[Any]], *, newest_first: bool) -> Listing[Any]:
-    """One listing of several; different rows with one id are marked, and get distinct ids."""
-    records = [record for listing in listings for record in listing.records]
-    if newest_first:
-        records.sort(key=lambda entry: -(entry.at.at if entry.at is not None else 0.0))
-    reasons = dict.fromkeys(reason for listing in listings for reason in listing.unread_reasons)
-    return Listing(
-        records=tuple(mark_shared(without_repeats(records))),
-        unread=sum(listing.unread for listing in listings),
-        unread_reasons=tuple(reasons)[:_MOST_REASONS],
-        capped=any(listing.capped for listing in listings),
-        more=any(listing.more for listing in listings),
-        shape=clean_line(" + ".join(dict.fromkeys(each.shape for each in listings)), 120),
-        pages=sum(listing.pages for listing in listings),
-        digest=b"".join(listing.digest for listing in listings),
-    )
+def _newest_first(entry: Activity) -> float:
+    return -(entry.at.at if entry.at is not None else 0.0)
 
 
 def _sum_of(sums: Sequence[Money | None]) -> Money | None:

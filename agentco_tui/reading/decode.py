@@ -44,8 +44,8 @@ from agentco_tui.text import SafeText, clean_line
 
 R = TypeVar("R", bound=Record)
 
-_MOST_REASONS: Final = 5
-"""How many different reasons for unread rows a page keeps."""
+MOST_REASONS: Final = 5
+"""How many different reasons for unread rows a page or a listing keeps."""
 
 
 class UnexpectedShape(ValueError):  # noqa: N818 - the client raises its own error for it
@@ -174,7 +174,7 @@ def page_of(located: LocatedRows, body: Json, outcomes: Iterable[R | UnreadRow])
         records=tuple(without_repeats(records)),
         unread=sum(unread.values()),
         left_out=left_out,
-        unread_reasons=tuple(list(unread)[:_MOST_REASONS]),
+        unread_reasons=tuple(list(unread)[:MOST_REASONS]),
         shape=clean_line(located.found.path, 120),
         notice=notice,
     )
