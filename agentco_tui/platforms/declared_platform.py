@@ -62,10 +62,10 @@ from agentco_tui.platforms.platform_records import (
     Source,
     Sources,
 )
-from agentco_tui.platforms.templates import as_word, fill, fill_body, fill_path, names_in, value_at
+from agentco_tui.platforms.templates import as_word, fill, fill_body, fill_path, names_in
 from agentco_tui.reading.decode import read_one
 from agentco_tui.reading.joined_listing import join_listings
-from agentco_tui.reading.json_access import Json
+from agentco_tui.reading.json_access import Json, value_at
 from agentco_tui.reading.kinds import mappable_kinds
 from agentco_tui.reading.kinds.budget import WHOLE_ID
 from agentco_tui.reading.mapping import AS_SENT, NO_MAPPING, DeclaredMapping, ProfileMapping

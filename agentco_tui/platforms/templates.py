@@ -77,15 +77,6 @@ def fill_body(template: Any, value_of: ValueOf) -> Any:
     return template
 
 
-def value_at(row: Json, path: str) -> Json:
-    """The value at an exact path of names with dots between them; None if there is none."""
-    for key in path.split("."):
-        if not isinstance(row, dict):
-            return None
-        row = row.get(key)
-    return row
-
-
 def as_word(value: Json) -> str | None:
     """A scalar value as the word that a file writes for it; None for all others."""
     if isinstance(value, bool):

@@ -32,7 +32,7 @@ from typing import Any, Final, NamedTuple
 
 from agentco_tui.reading.field_names import fold, word_set
 from agentco_tui.reading.identity import has_id_field
-from agentco_tui.reading.json_access import Json, get_field, keys_of
+from agentco_tui.reading.json_access import Json, get_field, keys_of, value_at
 from agentco_tui.reading.schema import Kind
 from agentco_tui.reading.values.scalar import to_count
 from agentco_tui.text import SafeText, clean_line
@@ -178,13 +178,10 @@ def find_list(body: Json, kind: Kind[Any]) -> FoundList | None:
 
 def _list_at(body: Json, where: str) -> FoundList | None:
     """The list at an exact path, the body itself for ""; None if there is no list."""
-    for key in where.split(".") if where else ():
-        if type(body) is not dict:
-            return None
-        body = body.get(key)
-    if type(body) is not list:
+    rows = value_at(body, where) if where else body
+    if type(rows) is not list:
         return None
-    return FoundList(body, None, f"{where}[]")
+    return FoundList(rows, None, f"{where}[]")
 
 
 def _is_page_without_rows(body: Mapping[str, Json]) -> bool:

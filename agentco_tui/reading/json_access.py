@@ -1,7 +1,7 @@
 """Access to parsed JSON by folded keys: `get_field`, `get_path`, and what remains of a value.
 
 The JSON is that of an answer. Keys are compared folded (`field_names.fold`): `agentId`, `agent_id`
-and `Agent-Id` are one name.
+and `Agent-Id` are one name. Only `value_at` takes exact names.
 """
 
 from __future__ import annotations
@@ -62,6 +62,15 @@ def get_path(value: Json, path: Iterable[str | int]) -> Json:
         if type(value) is not dict:
             return None
         value = get_field(value, part)
+    return value
+
+
+def value_at(value: Json, path: str) -> Json:
+    """The value at an exact path of names with dots between them; None if there is none."""
+    for key in path.split("."):
+        if type(value) is not dict:
+            return None
+        value = value.get(key)
     return value
 
 

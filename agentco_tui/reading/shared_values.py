@@ -27,7 +27,7 @@ _WORDS: Final = (
 """Fields whose values many records have in common."""
 _SUMS: Final = ("cost", "estimate", "trust", "limit", "warn_at", "budget_remaining")
 """The same, of sums and numbers: equal ones may be written differently."""
-_TEXTS: Final = ("title", "description", "text", "name", "mission", "extra")
+TEXTS: Final = ("title", "description", "text", "name", "mission", "extra")
 """Fields that are long in some records, and those of a single record in most."""
 _FIRST_MOMENT: Final = "created"
 _LATER_MOMENTS: Final = ("updated", "waiting_since", "last_seen")
@@ -96,7 +96,7 @@ def _shared_fields(kind: type[Record]) -> _SharedFields:
 
     words = among(_WORDS)
     sums = among(_SUMS)
-    texts = among(_TEXTS)
+    texts = among(TEXTS)
     later_moments = among(_LATER_MOMENTS)
     return _SharedFields(
         words, _reader(words), sums, _reader(sums), texts, _reader(texts), later_moments

@@ -27,7 +27,7 @@ import msgspec
 
 from agentco_tui.model import Record
 from agentco_tui.reading.identity import same_row
-from agentco_tui.reading.shared_values import SharedValues
+from agentco_tui.reading.shared_values import TEXTS, SharedValues
 from agentco_tui.system.background import SLICE, turn_of_thread
 from agentco_tui.text import SafeText
 
@@ -50,8 +50,6 @@ _TRIES: Final = 64
 """How many positions in the body are tried for one cut."""
 _RECORD: Final = 350
 """Bytes of a record without its texts, as measured with CPython 3.11."""
-_TEXTS: Final = ("title", "description", "text", "name", "mission", "extra")
-"""Fields whose texts may be long or differ in each record, hence count for the memory."""
 
 _START: Final = re.compile(rb"\[\s*\{")
 _BETWEEN: Final = re.compile(rb"\}\s*,\s*(?=\{)")
@@ -283,7 +281,7 @@ class ListReader(Generic[R]):
                 self.unread.update(page.unread_reasons)
         for record in filter(None, records):
             self._known.values.share(record, self._of_reading)
-            texts = (getattr(record, name, None) for name in _TEXTS)
+            texts = (getattr(record, name, None) for name in TEXTS)
             self._memory += _RECORD + sum(getsizeof(text) for text in texts if text)
         if sum(reader._memory for reader in self._under_way) > MOST_MEMORY:
             raise TooMuchMemoryError
