@@ -41,7 +41,7 @@ from agentco_tui.api.arguments_check import (
     check_text,
     check_type,
 )
-from agentco_tui.api.capabilities import Read
+from agentco_tui.api.capabilities import Operation, Read
 from agentco_tui.api.credentials import ApiKey, BaseUrl, CredentialError, KeyInUse
 from agentco_tui.api.error_messages import (
     DEFAULT_KEY_SOURCE,
@@ -161,12 +161,19 @@ class Client(Fetcher):
         connection is ready and the bytes are about to leave. If it returns a reason, nothing is
         sent, and Withheld is raised.
         """
-        fields = {
+        arguments = {
             "name": check_text(name, "name"),
             "template": check_optional_text(template, "template"),
             "mission": check_optional_text(mission, "mission"),
         }
-        return await self._write(COMPANIES, "/api/companies", fields, attempt_id, why_withheld)
+        return await self._create(
+            "create_company",
+            COMPANIES,
+            arguments,
+            {},
+            attempt_id=attempt_id,
+            why_withheld=why_withheld,
+        )
 
     async def clone_company(
         self,
@@ -178,13 +185,19 @@ class Client(Fetcher):
         why_withheld: WhyWithheld | None = None,
     ) -> Receipt[Company]:
         """POST /api/companies/:id/clone. Raises as `approve_task`."""
-        path = path_with_id("/api/companies", check_id(company_id, "company_id"), "/clone")
-        self._check_writable(path, company=company_id)
-        fields = {
+        arguments = {
+            "id": check_id(company_id, "company_id"),
             "name": check_text(name, "name"),
             "mission": check_optional_text(mission, "mission"),
         }
-        return await self._write(COMPANIES, path, fields, attempt_id, why_withheld)
+        return await self._create(
+            "clone_company",
+            COMPANIES,
+            arguments,
+            {"company": company_id},
+            attempt_id=attempt_id,
+            why_withheld=why_withheld,
+        )
 
     async def agents(self, company_id: str | None = None) -> Listing[Agent]:
         """GET /api/agents."""
@@ -221,14 +234,20 @@ class Client(Fetcher):
         why_withheld: WhyWithheld | None = None,
     ) -> Receipt[Task]:
         """POST /api/tasks. Raises as `approve_task`."""
-        fields = {
+        arguments = {
             "company_id": check_id(company_id, "company_id"),
             "title": check_text(title, "title"),
             "agent_id": check_id(agent_id, "agent_id"),
             "priority": check_text(priority, "priority"),
         }
-        self._check_writable("/api/tasks", company=company_id, agent=agent_id)
-        return await self._write(TASKS, "/api/tasks", fields, attempt_id, why_withheld)
+        return await self._create(
+            "create_task",
+            TASKS,
+            arguments,
+            {"company": company_id, "agent": agent_id},
+            attempt_id=attempt_id,
+            why_withheld=why_withheld,
+        )
 
     async def approve_task(
         self,
@@ -443,6 +462,28 @@ class Client(Fetcher):
         decode = partial(read_one, self.mapping.kind(kind), wanted_id=identifier)
         return await self._decode_answer(path, (), decode)
 
+    async def _create(
+        self,
+        operation: Operation,
+        kind: Kind[R],
+        arguments: Mapping[str, str | None],
+        named: Mapping[str, str],
+        *,
+        attempt_id: str | None,
+        why_withheld: WhyWithheld | None,
+    ) -> Receipt[R]:
+        """Send the write that makes a record of checked arguments; None are left out.
+
+        `named` has the ids of the records that it names, by their kinds.
+        """
+        fields = dict(arguments)
+        path = self.capabilities.path(operation)
+        if ":id" in path:
+            collection, rest = path.split("/:id")
+            path = path_with_id(collection, fields.pop("id") or "", rest)
+        self._check_writable(path, **named)
+        return await self._write(kind, path, fields, attempt_id, why_withheld)
+
     async def _write(
         self,
         kind: Kind[R],
@@ -472,13 +513,13 @@ class Client(Fetcher):
         decode = partial(read_write_response, self.mapping.kind(kind), http_status=reply.status)
         return await self._decode_reply(reply, decode)
 
-    def _check_writable(self, path: str, **ids: str) -> None:
+    def _check_writable(self, path: str, *, method: str = "POST", **ids: str) -> None:
         """Raise Unwritable if a write names a record that it must not; `ids` by kind."""
         for kind, record_id in ids.items():
             record = self._last_listed(kind, record_id)
             if record is not None and record.unwritable is not None:
                 sentence = f"nothing was sent: {record.unwritable}"
-                info = self.transport.describe("POST", path)
+                info = self.transport.describe(method, path)
                 raise error_for(errors.Unwritable, sentence, info)
 
 

@@ -28,10 +28,8 @@ from agentco_tui.api.arguments_check import (
     check_id,
     check_limit,
     check_optional_id,
-    check_optional_text,
-    check_text,
 )
-from agentco_tui.api.capabilities import Capabilities, Operation
+from agentco_tui.api.capabilities import LIST_OF_KIND, Capabilities, Operation
 from agentco_tui.api.client import Client, open_client
 from agentco_tui.api.credentials import ApiKey, BaseUrl, KeyInUse
 from agentco_tui.api.error_messages import error_for
@@ -355,57 +353,6 @@ class DeclaredPlatform(Client):
 
     # -- writes
 
-    async def create_company(
-        self,
-        name: str,
-        template: str | None = None,
-        mission: str | None = None,
-        *,
-        attempt_id: str | None = None,
-        why_withheld: WhyWithheld | None = None,
-    ) -> Receipt[Company]:
-        given = {
-            "name": check_text(name, "name"),
-            "template": check_optional_text(template, "template"),
-            "mission": check_optional_text(mission, "mission"),
-        }
-        return await self._create("create_company", "companies", given, attempt_id, why_withheld)
-
-    async def clone_company(
-        self,
-        company_id: str,
-        name: str,
-        mission: str | None = None,
-        *,
-        attempt_id: str | None = None,
-        why_withheld: WhyWithheld | None = None,
-    ) -> Receipt[Company]:
-        given = {
-            "id": check_id(company_id, "company_id"),
-            "name": check_text(name, "name"),
-            "mission": check_optional_text(mission, "mission"),
-        }
-        return await self._create("clone_company", "companies", given, attempt_id, why_withheld)
-
-    async def create_task(
-        self,
-        company_id: str,
-        title: str,
-        agent_id: str,
-        priority: str,
-        *,
-        attempt_id: str | None = None,
-        why_withheld: WhyWithheld | None = None,
-    ) -> Receipt[Task]:
-        given = {
-            "company_id": check_id(company_id, "company_id"),
-            "title": check_text(title, "title"),
-            "agent_id": check_id(agent_id, "agent_id"),
-            "priority": check_text(priority, "priority"),
-        }
-        self._check_writable("", company=company_id, agent=agent_id)
-        return await self._create("create_task", "tasks", given, attempt_id, why_withheld)
-
     async def approve_task(
         self,
         task_id: str,
@@ -420,7 +367,8 @@ class DeclaredPlatform(Client):
         kind, value_of = declared
         write = kind.source.approve
         assert write is not None
-        self._check_writable(write.request[1], task=task_id)
+        method, path = write.request
+        self._check_writable(path, method=method, task=task_id)
         return await self._send(write, kind, value_of, attempt_id, why_withheld)
 
     async def set_agent_limit(
@@ -436,7 +384,8 @@ class DeclaredPlatform(Client):
         amount = check_limit(monthly_limit, "monthly_limit")
         if write is None:
             raise self._refusal("to set a limit", "POST")
-        self._check_writable(write.request[1], agent_budget=agent_id, agent=agent_id)
+        method, path = write.request
+        self._check_writable(path, method=method, agent_budget=agent_id, agent=agent_id)
         unit = DeclaredMapping(unit=write.unit, currency=self.file.money.currency)
         sent = ProfileMapping(unit).amount_sent(amount)
         if write.whole:
@@ -617,23 +566,28 @@ class DeclaredPlatform(Client):
 
     async def _create(
         self,
-        name: str,
-        list_name: str,
-        given: Mapping[str, Any],
+        operation: Operation,
+        kind: Kind[R],
+        arguments: Mapping[str, str | None],
+        named: Mapping[str, str],
+        *,
         attempt_id: str | None,
         why_withheld: WhyWithheld | None,
-    ) -> Receipt[Any]:
-        """Send a write that creates a record; what it can't say must not have been asked for."""
-        write: DeclaredWrite | None = getattr(self.file, name)
-        words = name.replace("_", " a ")
+    ) -> Receipt[R]:
+        """As in `Client`; what the file's request can't say must not have been asked for."""
+        write: DeclaredWrite | None = getattr(self.file, operation)
+        words = operation.replace("_", " a ")
         if write is None:
             raise self._refusal(f"to {words}", "POST")
-        sayable = names_in(write.request[1]) | names_in(write.body)
-        for argument, value in given.items():
+        method, path = write.request
+        self._check_writable(path, method=method, **named)
+        sayable = names_in(path) | names_in(write.body)
+        for argument, value in arguments.items():
             if value and argument not in sayable:
                 raise self._refusal(f"to {words} with a {argument}", "POST")
-        kind = self._kinds[list_name][-1]
-        return await self._send(write, kind, given.get, attempt_id, why_withheld)
+        list_name = LIST_OF_OPERATION[LIST_OF_KIND[kind.name]]
+        declared = self._kinds[list_name][-1]
+        return await self._send(write, declared, arguments.get, attempt_id, why_withheld)
 
     async def _send(
         self,

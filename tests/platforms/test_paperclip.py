@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 import pytest_asyncio
+from msgspec.structs import replace
 
 import agentco_tui.platforms
 from agentco_tui.api import errors
@@ -21,7 +22,7 @@ from agentco_tui.api.errors import ApiError
 from agentco_tui.model import AgentState, TaskState, Verdict
 from agentco_tui.platforms.declared_platform import DeclaredPlatform, open_platform
 from agentco_tui.platforms.platform_file import load_platform
-from agentco_tui.platforms.platform_records import PlatformFile
+from agentco_tui.platforms.platform_records import DeclaredWrite, PlatformFile
 from agentco_tui.reading.mapping import DeclaredMapping, ProfileMapping
 from tests.platforms.recorded_paperclip import (
     ACME,
@@ -188,6 +189,18 @@ async def test_what_has_no_approval_is_never_sent(
         await platform.clone_company(GLOBEX, "Copy")
     with pytest.raises(errors.NotSent, match="an export of the activity"):
         platform.export_activity()
+    assert not [seen for seen in server.requests if seen.method != "GET"]
+
+
+async def test_an_id_of_two_companies_is_never_cloned(server: RecordedPaperclip) -> None:
+    file = load_platform("paperclip", None)
+    sources = {"all": replace(file.companies["all"], fields={"id": "status"})}
+    clone = DeclaredWrite(post="/api/companies/{id}/clone", body={"name": "{name}"})
+    file = replace(file, companies=sources, clone_company=clone)
+    async with platform_at(server, file) as platform:
+        await platform.companies()
+        with pytest.raises(errors.Unwritable, match="companies with this id"):
+            await platform.clone_company("active", "Copy")
     assert not [seen for seen in server.requests if seen.method != "GET"]
 
 
