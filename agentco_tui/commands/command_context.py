@@ -7,14 +7,14 @@ settings have its address, its API key, and a mapping that says which of its fie
 from __future__ import annotations
 
 import signal
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from agentco_tui.api.credentials import CredentialError, KeyInUse
+from agentco_tui.api.credentials import KeyInUse
 from agentco_tui.commands.command_log import log_to_file
-from agentco_tui.config import Arguments, Problem, Settings, SettingsError
+from agentco_tui.config import Arguments, Settings
 from agentco_tui.config.resolve import load
 
 if TYPE_CHECKING:
@@ -64,21 +64,7 @@ async def connected_client(
     or to an address to which a key must not be sent.
     """
     # Imported late, because not every command connects.
-    from agentco_tui.api.client import open_client  # noqa: PLC0415
+    from agentco_tui.platforms.opener import open_platform_of  # noqa: PLC0415
 
-    open_it: Callable[..., Platform] = open_client
-    if settings.platform is not None:
-        from agentco_tui.platforms.opener import opener  # noqa: PLC0415 (few profiles have one)
-
-        open_it = opener(settings.platform, settings.config_path)
-    try:
-        client = open_it(
-            settings.base_url,
-            key or settings.key,
-            mapping=settings.mapping,
-            **settings.transport_options,
-        )
-    except CredentialError as error:
-        raise SettingsError([Problem(text=str(error))]) from None
-    async with client:
+    async with open_platform_of(settings, key) as client:
         yield client

@@ -2,6 +2,6 @@
 
 `platform_records` has the records of a file, `platform_file` reads and checks one, `templates`
 fills in what stands in braces, `declared_platform` asks the platform as the file says, and `opener`
-opens it by name. The files of this folder come with the program; others lie in the folder
-`platforms` beside the config file.
+opens the platform of the settings, also one without a file. The files of this folder come with the
+program; others lie in the folder `platforms` beside the config file.
 """

@@ -1,19 +1,37 @@
-"""Finds the file of a platform by the name that a profile gives it, and opens the platform."""
+"""Opens the platform of the settings: the usual interface, or one that a file describes.
+
+The file of a platform comes with the program, or lies in the folder `platforms` beside the config
+file.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
+from typing import Any
 
-from agentco_tui.platforms.declared_platform import DeclaredPlatform, open_platform
-from agentco_tui.platforms.platform_file import load_platform
+from agentco_tui.api.client import Client, open_client
+from agentco_tui.api.credentials import CredentialError, KeyInUse
+from agentco_tui.config import Problem, Settings, SettingsError
 
 
-def opener(name: str, config: Path | None) -> Callable[..., DeclaredPlatform]:
-    """What opens the platform `name` with the arguments of `open_client`.
+def open_platform_of(settings: Settings, key: KeyInUse | None = None, **options: Any) -> Client:
+    """A client for the platform of the settings, which must be closed.
 
-    Its file comes with the program, or lies in the folder `platforms` beside the file `config`.
-    Raises SettingsError with every mistake in it.
+    `key` is used instead of the settings' key if it can change while the client is open
+    (`KeyInUse.replace`). `options` are those of `open_client`, and come before the settings' own.
+    Raises SettingsError if the settings allow no connection, as without a key or to an address to
+    which a key must not be sent, and with every mistake in the platform's file.
     """
-    return partial(open_platform, load_platform(name, config))
+    open_it: Callable[..., Client] = open_client
+    if settings.platform is not None:
+        # Imported late: few profiles have one.
+        from agentco_tui.platforms.declared_platform import open_platform  # noqa: PLC0415
+        from agentco_tui.platforms.platform_file import load_platform  # noqa: PLC0415
+
+        open_it = partial(open_platform, load_platform(settings.platform, settings.config_path))
+    options = {**settings.transport_options, **options}  # certificates, proxies, the key's source
+    try:
+        return open_it(settings.base_url, key or settings.key, mapping=settings.mapping, **options)
+    except CredentialError as error:
+        raise SettingsError([Problem(text=str(error))]) from None

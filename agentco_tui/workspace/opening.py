@@ -13,13 +13,13 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from agentco_tui.api.client import Client, open_client
-from agentco_tui.api.credentials import CredentialError, KeyInUse
+from agentco_tui.api.credentials import KeyInUse
 from agentco_tui.api.origin import platform_of
 from agentco_tui.attention.snooze import Snoozes
-from agentco_tui.config import Problem, Settings, SettingsError
+from agentco_tui.config import Settings
+from agentco_tui.platforms.opener import open_platform_of
 from agentco_tui.system.state_folder import HISTORY_FILE, SNOOZED_FILE, state_folder
 from agentco_tui.text import SafeText
 from agentco_tui.workspace.workspace import CLOSING, Workspace
@@ -46,24 +46,10 @@ def client_for(
     answer to a file. `prefetch` is the first request, which is under way already. The settings'
     `mapping` says which of the platform's fields means what.
     """
-    options = dict(settings.transport_options)  # certificates, proxies, where the key is from
+    options: dict[str, Any] = {"recorder": recorder}
     if attempts is not None:
         options["attempts"] = attempts
-    open_it: Callable[..., Client] = open_client
-    if settings.platform is not None:
-        from agentco_tui.platforms.opener import opener  # noqa: PLC0415 (few profiles have one)
-
-        open_it = opener(settings.platform, settings.config_path)
-    try:
-        client = open_it(
-            settings.base_url,
-            key or settings.key,
-            mapping=settings.mapping,
-            recorder=recorder,
-            **options,
-        )
-    except CredentialError as error:
-        raise SettingsError([Problem(text=str(error))]) from None
+    client = open_platform_of(settings, key, **options)
     client.prefetch = prefetch
     return client
 
