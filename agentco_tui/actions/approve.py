@@ -199,8 +199,8 @@ class Approval(Write[Task]):
     def send(self, attempt_id: str) -> Awaitable[Receipt[Task]]:
         """Send the request; `why_withheld` may still stop it right before it leaves."""
         client = self.services.decision_client
-        return client.decide_task(
-            self.verb, self.subject, attempt_id=attempt_id, why_withheld=self.why_withheld
+        return client.approve_task(
+            self.subject, attempt_id=attempt_id, why_withheld=self.why_withheld
         )
 
     # ---- what a read shows

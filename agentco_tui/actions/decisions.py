@@ -37,7 +37,7 @@ from agentco_tui.live.feeds import Clock, FeedName, began_at
 from agentco_tui.live.store import Change
 from agentco_tui.model import Moment, Ref, Task
 from agentco_tui.system.background import sleep_unless
-from agentco_tui.text import SafeText, clean_line
+from agentco_tui.text import SafeText, clean_line, mark_safe
 
 MOST_LEFT: Final = 4_096
 """Tasks that left the list for which `waited_at` is kept; the oldest are forgotten."""
@@ -116,6 +116,8 @@ class Decisions:
         self.by_task: dict[str, Decision] = {}
         self.waited_at: dict[str, float] = {}
         """When tasks that left the list were last read to wait, by the platform's clock."""
+        self.decided_here: dict[str, SafeText] = {}
+        """The status words of tasks that were decided from here otherwise than by an approval."""
         self._undo_windows: dict[str, UndoWindow] = {}
         self._listeners: list[Callable[[str], None]] = []
 
@@ -155,6 +157,11 @@ class Decisions:
         if not is_confirmed:
             self.set_decision(task.id, None)
         return is_confirmed
+
+    def note_decided_here(self, task: Task) -> None:
+        """Remember how a task was decided by a verb of the platform, such as "rejected"."""
+        self.decided_here[task.id] = task.status or mark_safe("decided")
+        self._notify(task.id)
 
     def take_back(self, task_id: str | None = None) -> Task | None:
         """Undo the yes to a task in its undo window, else the newest such yes; return its task.
@@ -240,6 +247,7 @@ class Decisions:
             return []
         for task_id in change.added:
             self.waited_at.pop(task_id, None)
+            self.decided_here.pop(task_id, None)
             decision = self.by_task.get(task_id)
             outcome = decision.outcome if decision is not None else None
             if outcome is not None and outcome.kind in ENDED_WAITING:
@@ -263,6 +271,9 @@ class Decisions:
             return
         if decision is not None:
             self.by_task[task_id] = decision
+        self._notify(task_id)
+
+    def _notify(self, task_id: str) -> None:
         for listener in tuple(self._listeners):
             listener(task_id)
 

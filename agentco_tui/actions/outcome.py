@@ -128,8 +128,9 @@ class Reason(StrEnum):
     SIMILAR_CREATED = "similar created"  # a record like the new one has appeared; record
     BASIS_GONE = "basis gone"  # what the new record is made from is not listed any more; cause
     LIMIT_ALREADY_SET = "limit already set"  # record
+    ALREADY_DONE = "already done"  # record
 
-    # A create, a clone or a limit was sent.
+    # A create, a clone, a limit or a verb of the platform's own was sent.
     DONE = "done"
     DONE_BY_ANSWER = "done by answer"  # the platform said yes, and a read does not show it yet
     DONE_THOUGH_REFUSED = "done though refused"  # cause

@@ -14,6 +14,7 @@ from typing import Final
 from agentco_tui.actions.limit_text import limit_words
 from agentco_tui.actions.outcome import KnownBy, Outcome, Reason, Verb
 from agentco_tui.actions.read_age import MOST_READS, OLDEST_READ
+from agentco_tui.api.capabilities import BUILT_IN_VERBS
 from agentco_tui.model import Budget, Moment, Task
 from agentco_tui.model import format as fmt
 from agentco_tui.text import SafeText, clean_line, mark_safe
@@ -52,7 +53,8 @@ SENTENCES: Final[Mapping[Reason, str]] = {
     ),
     Reason.BASIS_GONE: "nothing was sent: since you asked for it, {cause}",
     Reason.LIMIT_ALREADY_SET: "the limit is {limit_now} already: nothing was sent",
-    # A create, a clone or a limit was sent.
+    Reason.ALREADY_DONE: "nothing was sent: {shown_as} already",
+    # A create, a clone, a limit or a verb of the platform's own was sent.
     Reason.DONE: "{effect}",
     Reason.DONE_BY_ANSWER: "{effect}, says the answer; a read doesn't show it yet",
     Reason.DONE_THOUGH_REFUSED: "{effect}, though the platform had refused it: {cause}",
@@ -236,13 +238,11 @@ def _status_word(outcome: Outcome) -> str:
 
 
 def _shown_as(outcome: Outcome) -> str:
-    """Return how the platform shows a task that no longer waits."""
-    status = "decided"
+    """Return how the platform shows the record, such as a task that no longer waits."""
+    status = getattr(outcome.record, "status", None) or "decided"
     by = ""
-    if isinstance(outcome.record, Task):
-        status = outcome.record.status or status
-        if outcome.record.decided_by:
-            by = f", decided by {outcome.record.decided_by}"
+    if isinstance(outcome.record, Task) and outcome.record.decided_by:
+        by = f", decided by {outcome.record.decided_by}"
     return f"the platform shows it as “{status}”{by}"
 
 
@@ -250,6 +250,9 @@ def _effect_words(outcome: Outcome) -> str:
     """Return what a create, a clone or a new limit did."""
     if outcome.verb == Verb.SET_LIMIT and outcome.limit is not None:
         return f"the monthly limit is {outcome.limit:f} now"
+    if outcome.verb not in BUILT_IN_VERBS:
+        shown = f"; {_shown_as(outcome)}" if getattr(outcome.record, "status", None) else ""
+        return f"{clean_line(outcome.verb, 40)}: done{shown}"
     if outcome.record is None:
         return "created"
     return f"created: {clean_line(outcome.record.id)}"

@@ -2,7 +2,7 @@
 
 A write is a request that changes the platform, the remote service that runs AI agents; an attempt
 is the journal's note of a write that was about to be sent. Nothing is sent here: the right kind of
-`Write` (`Approval`, `LimitChange`, …) reads the platform until it is known whether the write was
+`Write` (`Approval`, `VerbWrite`, …) reads the platform until it is known whether the write was
 applied. `subject` is the id acted on.
 """
 
@@ -18,14 +18,17 @@ from agentco_tui.actions.journal_lines import Attempt
 from agentco_tui.actions.limit_change import LimitChange
 from agentco_tui.actions.outcome import Outcome, Verb
 from agentco_tui.actions.services import Services
+from agentco_tui.actions.verb_write import VerbWrite
 from agentco_tui.actions.write_flow import Write
-from agentco_tui.model import Ref
+from agentco_tui.api.capabilities import NO_INPUT
+from agentco_tui.model import Agent, Alert, Company, Record, Ref
+from agentco_tui.text import clean_line
 
 
 async def recover_attempt(services: Services, attempt: Attempt) -> Outcome | None:
     """Find out by reading what became of an attempt that was left behind; nothing is sent.
 
-    Returns None for an attempt whose verb only a newer version knows.
+    Returns None for an attempt whose verb neither this version nor the platform knows.
     """
     write = _write_of(services, attempt)
     if write is None:
@@ -53,4 +56,23 @@ def _write_of(services: Services, attempt: Attempt) -> Write[Any] | None:
             company = Ref(id=attempt.company)
             return LimitChange(services, agent, Decimal(0), company=company)
         case _:
-            return None
+            return _verb_write_of(services, attempt)
+
+
+def _verb_write_of(services: Services, attempt: Attempt) -> Write[Any] | None:
+    """The write of a verb that the platform offers beside the others."""
+    verb = services.client.capabilities.verb(attempt.verb)
+    if verb is None:
+        return None
+    shown: Record
+    company = Ref(id=attempt.company)
+    match verb.kind:
+        case "task":
+            shown = task_of(attempt)
+        case "agent":
+            shown = Agent(id=attempt.subject, name=clean_line(attempt.title), company=company)
+        case "company":
+            shown = Company(id=attempt.subject, name=clean_line(attempt.title))
+        case "alert":
+            shown = Alert(id=attempt.subject, text=clean_line(attempt.title), company=company)
+    return VerbWrite(services, verb, shown, NO_INPUT)

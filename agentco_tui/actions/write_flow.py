@@ -210,6 +210,10 @@ class Write(ABC, Generic[R]):
         """Return why it must not be sent after all, by what the store knows; reads nothing."""
         return None
 
+    def is_refusal(self, status: SafeText) -> bool:
+        """Whether the status in a 2xx answer says that it was not done."""
+        return task_state(status) in ENDED_UNAPPROVED
+
     # ---- the flow
 
     async def run(self, on_progress: OnProgress = ignore_progress) -> Outcome:
@@ -366,7 +370,7 @@ class Write(ABC, Generic[R]):
             return WriteAnswer(
                 kind=AnswerKind.NO, message=message, platform_words=words, receipt=receipt
             )
-        if status is not None and task_state(status) in ENDED_UNAPPROVED:
+        if status is not None and self.is_refusal(status):
             sentence = f"the platform answered “{status}”"
             message = mark_safe(f"{sentence}: {words}" if words else sentence)
             return WriteAnswer(kind=AnswerKind.NO, message=message, receipt=receipt)

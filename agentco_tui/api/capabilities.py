@@ -7,6 +7,7 @@ asks of it. Nothing here needs a connection.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Final, Literal, TypeAlias, cast, get_args
 
 import msgspec
@@ -31,6 +32,12 @@ LIST_OF_KIND: Final[Mapping[str, Operation]] = {
 """The operation that lists the records of each kind (`reading.kinds.mappable_kinds`)."""
 
 
+BUILT_IN_VERBS: Final = frozenset(
+    {"approve", "create task", "create company", "clone company", "set limit"}
+)
+"""The verbs of the operations that change a platform, as the journal has them."""
+
+
 class Read(msgspec.Struct, frozen=True):
     """One read: an operation and the arguments of its method, by their names there.
 
@@ -39,6 +46,42 @@ class Read(msgspec.Struct, frozen=True):
 
     operation: Operation
     arguments: Mapping[str, object] = {}
+
+
+VerbKind: TypeAlias = Literal["task", "agent", "company", "alert"]
+"""The kinds of records that can have verbs."""
+
+
+class OfferedVerb(msgspec.Struct, frozen=True, kw_only=True):
+    """What a platform lets a person do to some of its records, beside its operations."""
+
+    name: str
+    """The verb as the journal has it: "reject"."""
+    kind: VerbKind
+    """The kind of records that it is for; `Platform.verbs_of` says for which of them."""
+    key: str
+    """The key of the dashboard for it, by Textual's name."""
+    label: SafeText
+    """One or two words for the footer."""
+    note: Literal["none", "optional", "required"] = "none"
+    """Whether a text of the user goes with it."""
+    takes_amount: bool = False
+    """Whether a sum goes with it, in whole units of the currency."""
+    done: tuple[str, ...] = ()
+    """The status words of the record that show that it was done. Empty if `Platform.proof_of`
+    shows it."""
+    proof_is_new: bool = False
+    """Whether only a proof counts that was not there before."""
+
+
+class VerbInput(msgspec.Struct, frozen=True):
+    """What the user adds to a verb."""
+
+    note: str | None = None
+    amount: Decimal | None = None
+
+
+NO_INPUT: Final = VerbInput()
 
 
 class Capabilities(msgspec.Struct, frozen=True):
@@ -51,6 +94,12 @@ class Capabilities(msgspec.Struct, frozen=True):
     documentation: "GET /api/tasks". If several are sent, the first that matters."""
     reasons: Mapping[Operation, SafeText] = {}
     """Why it does not offer an operation, where more can be said than that it doesn't."""
+    verbs: tuple[OfferedVerb, ...] = ()
+    """What it offers beside the operations."""
+
+    def verb(self, name: str) -> OfferedVerb | None:
+        """The verb of a name; None if the platform has none."""
+        return next((verb for verb in self.verbs if verb.name == name), None)
 
     def why_not(self, operation: str | None) -> SafeText | None:
         """Return why an operation can't be used, for the user; None if the platform offers it.

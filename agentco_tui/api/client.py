@@ -41,7 +41,7 @@ from agentco_tui.api.arguments_check import (
     check_text,
     check_type,
 )
-from agentco_tui.api.capabilities import Operation, Read
+from agentco_tui.api.capabilities import NO_INPUT, OfferedVerb, Operation, Read, VerbInput
 from agentco_tui.api.credentials import ApiKey, BaseUrl, CredentialError, KeyInUse
 from agentco_tui.api.error_messages import (
     DEFAULT_KEY_SOURCE,
@@ -79,6 +79,7 @@ from agentco_tui.reading.kinds.task import TASKS
 from agentco_tui.reading.mapping import AS_SENT, ProfileMapping
 from agentco_tui.reading.schema import DecodeContext, Kind, Row
 from agentco_tui.reading.write_response import read_write_response
+from agentco_tui.text import SafeText, clean_line
 
 if TYPE_CHECKING:
     from agentco_tui.api.limits import Limits
@@ -383,21 +384,32 @@ class Client(Fetcher):
         """Any task can be approved, as far as the interface says."""
         return (_APPROVE,) if isinstance(record, Task) else ()
 
-    async def decide_task(
+    def question_of(self, verb: str, record: Record) -> SafeText:
+        """Raises NotOffered, as there is no other verb than "approve"."""
+        raise self._no_verb(verb)
+
+    async def act(
         self,
-        verb: str,
-        task_id: str,
-        note: str | None = None,
+        verb: OfferedVerb,
+        record_id: str,
+        given: VerbInput = NO_INPUT,
         *,
         attempt_id: str | None = None,
         why_withheld: WhyWithheld | None = None,
-    ) -> Receipt[Task]:
-        """Approve a task, without a note; anything else raises NotOffered."""
-        if verb != _APPROVE or note is not None:
-            sentence = f"nothing was sent: {self.name} knows approvals without a note only"
-            info = self.transport.describe("POST", address_of(Read("tasks"))[0])
-            raise error_for(errors.NotOffered, sentence, info)
-        return await self.approve_task(task_id, attempt_id=attempt_id, why_withheld=why_withheld)
+    ) -> Receipt[Any]:
+        """Raises NotOffered, as there is no other verb than "approve"."""
+        raise self._no_verb(verb.name)
+
+    async def proof_of(
+        self, verb: OfferedVerb, record_id: str, given: VerbInput = NO_INPUT
+    ) -> frozenset[str]:
+        """Raises NotOffered, as there is no other verb than "approve"."""
+        raise self._no_verb(verb.name)
+
+    def _no_verb(self, verb: str) -> errors.ApiError:
+        sentence = f"nothing was sent: {self.name} does not offer to {clean_line(verb, 40)}"
+        info = self.transport.describe("POST", address_of(Read("tasks"))[0])
+        return error_for(errors.NotOffered, sentence, info)
 
     def curl(self, read: Read) -> str:
         """A curl command that sends a read; the shell puts the key in."""

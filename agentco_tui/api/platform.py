@@ -24,7 +24,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 if TYPE_CHECKING:
-    from agentco_tui.api.capabilities import Capabilities, Read
+    from agentco_tui.api.capabilities import Capabilities, OfferedVerb, Read, VerbInput
     from agentco_tui.api.credentials import KeyInUse
     from agentco_tui.api.measurements import Measurements
     from agentco_tui.api.recorder import Recorder
@@ -105,7 +105,13 @@ class Platform(Protocol):
     # ---- what it says about itself
 
     def verbs_of(self, record: Record) -> Sequence[str]:
-        """The verbs that can be tried on a record, such as "approve", as the journal has them."""
+        """The verbs that can be tried on a record, such as "approve", as the journal has them.
+
+        "approve" is `approve_task`; every other one is among `capabilities.verbs`.
+        """
+
+    def question_of(self, verb: str, record: Record) -> SafeText:
+        """What the user is asked before one of `verbs_of(record)` is sent."""
 
     def curl(self, read: Read) -> str:
         """A shell command that gets what `read` gets; the shell puts the key in."""
@@ -184,19 +190,28 @@ class Platform(Protocol):
         why_withheld: WhyWithheld | None = None,
     ) -> Receipt[Task]: ...
 
-    async def decide_task(
+    async def act(
         self,
-        verb: str,
-        task_id: str,
-        note: str | None = None,
+        verb: OfferedVerb,
+        record_id: str,
+        given: VerbInput = ...,
         *,
         attempt_id: str | None = None,
         why_withheld: WhyWithheld | None = None,
-    ) -> Receipt[Task]:
-        """Send one of the verbs that `verbs_of` gives for a task, with a note for the agent.
+    ) -> Receipt[Any]:
+        """Send one of `capabilities.verbs` for a record, with what the user has given for it.
 
-        "approve" without a note is `approve_task`. NotOffered is raised for any other verb, and for
-        a note that could not be sent.
+        NotOffered is raised for a record that the verb is not for, and for a note or a sum that
+        could not be sent.
+        """
+
+    async def proof_of(
+        self, verb: OfferedVerb, record_id: str, given: VerbInput = ...
+    ) -> frozenset[str]:
+        """Read what shows that a verb was done; nothing if nothing does.
+
+        Each element names one thing that shows it, such as the id of a comment. Only for a verb
+        without `done`, as the others are shown by the status of the record.
         """
 
     async def task_trace(self, task_id: str) -> Trace: ...

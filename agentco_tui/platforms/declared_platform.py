@@ -16,7 +16,7 @@ from decimal import Decimal
 from functools import partial
 from secrets import token_hex
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias, TypeVar, cast
 
 import msgspec
 from msgspec.structs import replace
@@ -29,12 +29,20 @@ from agentco_tui.api.arguments_check import (
     check_limit,
     check_optional_id,
 )
-from agentco_tui.api.capabilities import LIST_OF_KIND, Capabilities, Operation
+from agentco_tui.api.capabilities import (
+    LIST_OF_KIND,
+    NO_INPUT,
+    Capabilities,
+    OfferedVerb,
+    Operation,
+    VerbInput,
+)
 from agentco_tui.api.client import Client, open_client
 from agentco_tui.api.credentials import ApiKey, BaseUrl, KeyInUse
 from agentco_tui.api.error_messages import error_for
 from agentco_tui.api.errors import ApiError
 from agentco_tui.api.pagination import PageRequest
+from agentco_tui.keys.key_names import key_name
 from agentco_tui.model import (
     Activity,
     Agent,
@@ -53,14 +61,15 @@ from agentco_tui.model import (
     TraceStep,
     Verdict,
 )
-from agentco_tui.platforms.platform_file import LISTS
+from agentco_tui.platforms.platform_file import LISTS, kinds_with_verbs
 from agentco_tui.platforms.platform_records import (
+    DeclaredVerb,
     DeclaredWrite,
     PlatformFile,
     Source,
     Sources,
 )
-from agentco_tui.platforms.templates import as_word, fill, fill_body, fill_path, names_in
+from agentco_tui.platforms.templates import ValueOf, as_word, fill, fill_body, fill_path, names_in
 from agentco_tui.reading.decode import read_one
 from agentco_tui.reading.joined_listing import join_listings
 from agentco_tui.reading.json_access import Json, value_at
@@ -68,7 +77,7 @@ from agentco_tui.reading.kinds import mappable_kinds
 from agentco_tui.reading.kinds.budget import WHOLE_ID
 from agentco_tui.reading.mapping import AS_SENT, NO_MAPPING, DeclaredMapping, ProfileMapping
 from agentco_tui.reading.schema import DecodeContext, Kind, NotAskedError, OffsetPages, Row
-from agentco_tui.text import clean_line
+from agentco_tui.text import SafeText, clean_line
 
 if TYPE_CHECKING:
     from agentco_tui.api.capabilities import Read
@@ -100,13 +109,23 @@ class DeclaredKind:
         self.source = source
         self.values: dict[str, dict[str, Json]] = {}
         """By id of a record, the values of its row that requests about it need."""
-        verbs = [verb for verb in file.verbs.values() if verb.on == name]
-        self._names = set[str]()
-        for write in (source.approve, *verbs):
+        self.verbs = {
+            verb_name: verb
+            for verb_name, verb in file.verbs.items()
+            if name in verb.on and kinds_with_verbs(file).get(name) == LISTS[list_name]
+        }
+        """The file's verbs for the records of this source."""
+        self.types: dict[str, str | None] = {}
+        """By id of a record, the type of its row."""
+        self._names = names_in([*source.trace])
+        for write in (source.approve, *self.verbs.values()):
             if write is not None:
                 self._names |= names_in(write.request[1]) | names_in(write.body)
-        for text in (*source.trace, *(verb.asks for verb in verbs)):
-            self._names |= names_in(text)
+        for verb in self.verbs.values():
+            self._names |= names_in(verb.asks)
+            if verb.proof is not None:
+                proof = verb.proof
+                self._names |= names_in([proof.get, proof.query, proof.rows])
         self._never = clean_line(f"{file.name} does not offer to approve this")
         self.reasons = {self._never, *map(clean_line, source.never.values())}
         """Why records can't be approved; other requests may name them."""
@@ -137,6 +156,11 @@ class DeclaredKind:
         self._build = self.kind.build
         self.kind.build = self._build_asked
 
+    def offers(self, verb: DeclaredVerb, record: Record) -> bool:
+        """Whether a record of this source is one of those that a verb is for."""
+        is_of_type = _is_wanted(self.types.get(record.id), verb.types)
+        return is_of_type and _is_wanted(getattr(record, "status", None), verb.when)
+
     def request(self, company: str | None, status: str | None, asked: Mapping[str, str]) -> Any:
         """The path and the query of the source's list."""
         source = self.source
@@ -162,12 +186,17 @@ class DeclaredKind:
             if is_in_list and not _is_wanted(as_word(value_at(row.obj, path)), words):
                 raise NotAskedError(path)
         record = self._build(row, context)
+
+        def value_of(name: str) -> Json:
+            return value_at(row.obj, source.names.get(name, name))
+
         if self._names:
-            self.values[record.id] = {name: value_at(row.obj, name) for name in self._names}
+            self.values[record.id] = {name: value_of(name) for name in self._names}
+        row_type = as_word(value_at(row.obj, source.type)) if source.type is not None else None
+        if self.verbs:
+            self.types[record.id] = row_type
         if type(record) is not Task:
             return record
-        row_type = as_word(value_at(row.obj, source.type)) if source.type is not None else None
-        value_of = partial(value_at, row.obj)
         for title in source.by_type(row_type, "says") or ():
             filled = fill(title, value_of)
             if filled is not None:
@@ -179,6 +208,10 @@ class DeclaredKind:
         if why is not None and record.id_doubt is None:
             record = replace(record, id_doubt=IdDoubt(reason=clean_line(why)))
         return record
+
+
+_Found: TypeAlias = tuple[DeclaredKind, ValueOf]
+"""The source of a record, with the values of its row by their names."""
 
 
 class DeclaredPlatform(Client):
@@ -206,6 +239,8 @@ class DeclaredPlatform(Client):
         self.name = self.capabilities.platform
         self._joined: dict[Any, tuple[list[Listing[Any]], Listing[Any]]] = {}
         """By what was asked for: the parts of a joined listing, and the listing."""
+        self._ids: dict[int, tuple[Listing[Any], frozenset[str]]] = {}
+        """The listings that were searched for ids, by their identity, with those ids."""
         self._recent: dict[Any, _SharedAnswer] | None = {}
         """Answers of this moment; None for a client whose reads are made for themselves."""
 
@@ -304,7 +339,7 @@ class DeclaredPlatform(Client):
         # Imported late: it takes a quarter of a megabyte, and traces are opened rarely.
         from agentco_tui.reading.trace_layout import read_trace  # noqa: PLC0415
 
-        declared = await self._origin(check_id(task_id, "task_id"), lambda source: source.trace)
+        declared = await self._origin(check_id(task_id, "task_id"), lambda kind: kind.source.trace)
         if declared is None:
             raise self._refusal("the trace of this task", "GET")
         kind, value_of = declared
@@ -361,7 +396,9 @@ class DeclaredPlatform(Client):
         why_withheld: WhyWithheld | None = None,
     ) -> Receipt[Task]:
         """What the task's own source declares; a task that may not be approved is refused."""
-        declared = await self._origin(check_id(task_id, "task_id"), lambda source: source.approve)
+        declared = await self._origin(
+            check_id(task_id, "task_id"), lambda kind: kind.source.approve
+        )
         if declared is None:
             raise self._refusal("to approve this task", "POST")
         kind, value_of = declared
@@ -386,14 +423,10 @@ class DeclaredPlatform(Client):
             raise self._refusal("to set a limit", "POST")
         method, path = write.request
         self._check_writable(path, method=method, agent_budget=agent_id, agent=agent_id)
-        unit = DeclaredMapping(unit=write.unit, currency=self.file.money.currency)
-        sent = ProfileMapping(unit).amount_sent(amount)
-        if write.whole:
-            if sent != sent.to_integral_value():
-                sentence = f"{clean_line(self.file.name)} takes whole {write.unit} only"
-                raise error_for(errors.NotSent, sentence, self.transport.describe(*write.request))
-            sent = sent.to_integral_value()
-        given = {"id": check_id(agent_id, "agent_id"), "limit": msgspec.Raw(f"{sent:f}".encode())}
+        given = {
+            "id": check_id(agent_id, "agent_id"),
+            "limit": self._amount_sent(write, amount),
+        }
         kind = self._kinds["agent_budgets"][0]
         return await self._send(write, kind, given.get, attempt_id, why_withheld)
 
@@ -401,72 +434,96 @@ class DeclaredPlatform(Client):
         """The verbs that can be tried on a record: "approve", and those of the file."""
         is_approvable = isinstance(record, Task) and record.unwritable is None
         kind_name = type(record).__name__.lower()
-        found = self._listed(kind_name, record.id, lambda source: source.lists != "all")
+        found = self._listed(kind_name, record.id, lambda kind: kind.source.lists != "all")
+        found = found or self._listed(kind_name, record.id, lambda _: True)
         if found is None:
             return ()
         kind, _ = found
-        own = (name for name, verb in self.file.verbs.items() if verb.on == kind.name)
+        if record.unwritable is not None and record.unwritable not in kind.reasons:
+            return ()
+        own = (name for name, verb in kind.verbs.items() if kind.offers(verb, record))
         approve = ("approve",) if is_approvable and kind.source.approve is not None else ()
         return (*approve, *own)
 
-    async def decide_task(
-        self,
-        verb: str,
-        task_id: str,
-        note: str | None = None,
-        *,
-        attempt_id: str | None = None,
-        why_withheld: WhyWithheld | None = None,
-    ) -> Receipt[Task]:
-        """Send one of `verbs_of(task)`, with a note for the agent if its request can carry one."""
-        if verb == "approve" and note is None:
-            return await self.approve_task(
-                task_id, attempt_id=attempt_id, why_withheld=why_withheld
-            )
-        return await self._act(
-            "task", verb, task_id, note, attempt_id=attempt_id, why_withheld=why_withheld
-        )
+    def question_of(self, verb: str, record: Record) -> SafeText:
+        """The file's question, with the names of the row; without them if one has no value."""
+        kind_name = type(record).__name__.lower()
+        kind, value_of = self._of_verb(kind_name, verb, record.id)
+        asks = kind.verbs[verb].asks
+        return clean_line(fill(asks, value_of) or fill(asks, lambda _: "it") or "")
 
-    async def act_on_agent(
+    async def act(
         self,
-        verb: str,
-        agent_id: str,
-        *,
-        attempt_id: str | None = None,
-        why_withheld: WhyWithheld | None = None,
-    ) -> Receipt[Agent]:
-        """Send one of `verbs_of(agent)`."""
-        return await self._act(
-            "agent", verb, agent_id, attempt_id=attempt_id, why_withheld=why_withheld
-        )
-
-    async def _act(
-        self,
-        kind_name: str,
-        verb: str,
+        verb: OfferedVerb,
         record_id: str,
-        note: str | None = None,
+        given: VerbInput = NO_INPUT,
         *,
-        attempt_id: str | None,
-        why_withheld: WhyWithheld | None,
+        attempt_id: str | None = None,
+        why_withheld: WhyWithheld | None = None,
     ) -> Receipt[Any]:
-        """Send a verb of the file, if the record is of the source that it is for."""
-        write = self.file.verbs.get(verb)
-        found = self._listed(kind_name, check_id(record_id, "id"), lambda _: True)
-        if write is None or found is None or found[0].name != write.on:
-            raise self._refusal(f"to {verb} this", "POST")
-        if note is not None and "note" not in names_in(write.body):
-            raise self._refusal(f"to {verb} with a note", "POST")
-        kind, value_of = found
-        record = self._last_listed(kind_name, record_id)
+        """Send a verb of the file, if the record is of a source that it is for."""
+        kind, value_of = self._of_verb(verb.kind, verb.name, check_id(record_id, "record_id"))
+        write = kind.verbs[verb.name]
+        if given.note is not None and verb.note == "none":
+            raise self._refusal(f"to {verb.name} with a note", "POST")
+        record = self._last_listed(verb.kind, record_id)
         why = None if record is None else record.unwritable
         if why is not None and why not in kind.reasons:
             info = self.transport.describe(*write.request)
             raise error_for(errors.Unwritable, f"nothing was sent: {why}", info)
-        given = {"id": record_id, "note": note}
-        return await self._send(
-            write, kind, lambda name: given.get(name) or value_of(name), attempt_id, why_withheld
+        named = self._values_given(write, record_id, given, value_of)
+        return await self._send(write, kind, named, attempt_id, why_withheld)
+
+    async def proof_of(
+        self, verb: OfferedVerb, record_id: str, given: VerbInput = NO_INPUT
+    ) -> frozenset[str]:
+        """The ids of the rows that the file declares as the proof of a verb."""
+        kind, value_of = self._of_verb(verb.kind, verb.name, check_id(record_id, "record_id"))
+        write = kind.verbs[verb.name]
+        proof = write.proof
+        if proof is None:
+            return frozenset()
+        named = self._values_given(write, record_id, given, value_of)
+        path = fill_path(proof.get, named)
+        if path is None:
+            raise self._refusal("a proof for a record without what its request names", "GET")
+        query = {name: fill(text, named) or "" for name, text in proof.query.items()}
+        wanted = {
+            field: [fill(word, named) for word in words] for field, words in proof.rows.items()
+        }
+        return await self._decode_answer(
+            path, query.items(), partial(_rows_with, where=proof.where, wanted=wanted)
         )
+
+    def _of_verb(self, kind_name: str, verb: str, record_id: str) -> _Found:
+        """The source of a record that a verb is for, with the values of its row.
+
+        Raises NotOffered if the verb is not for it.
+        """
+        found = self._listed(kind_name, record_id, lambda kind: verb in kind.verbs)
+        if found is None:
+            raise self._refusal(f"to {clean_line(verb, 40)} this", "POST")
+        return found
+
+    def _values_given(
+        self, write: DeclaredWrite, record_id: str, given: VerbInput, value_of: ValueOf
+    ) -> ValueOf:
+        """The values of a row, with its id and what the user has given."""
+        named: dict[str, Any] = {"id": record_id, "note": given.note}
+        if given.amount is not None:
+            named["amount"] = self._amount_sent(write, given.amount)
+        return lambda name: named[name] if name in named else value_of(name)
+
+    def _amount_sent(self, write: DeclaredWrite, amount: Decimal) -> msgspec.Raw:
+        """A sum in the unit of a write. Raises NotSent if the unit must be whole, and it is not."""
+        unit = DeclaredMapping(unit=write.unit, currency=self.file.money.currency)
+        sent = ProfileMapping(unit).amount_sent(amount)
+        if write.whole:
+            if sent != sent.to_integral_value():
+                sentence = f"{clean_line(self.file.name)} takes whole {write.unit} only"
+                raise error_for(errors.NotSent, sentence, self.transport.describe(*write.request))
+            sent = sent.to_integral_value()
+        return msgspec.Raw(f"{sent:f}".encode())
 
     def export_activity(self, file_format: str = "csv", *, cap: int | None = None) -> NoReturn:
         raise self._refusal("an export of the activity", "GET")
@@ -610,9 +667,7 @@ class DeclaredPlatform(Client):
             return replace(receipt, verdict=Verdict.NO, message=message)
         return receipt
 
-    async def _origin(
-        self, task_id: str, has: Callable[[Source], object]
-    ) -> tuple[DeclaredKind, Callable[[str], Any]] | None:
+    async def _origin(self, task_id: str, has: Callable[[DeclaredKind], object]) -> _Found | None:
         """The source that a task is from, with the values of its row; lists are read if need be."""
         for status in ("pending", None):
             found = self._listed("task", task_id, has)
@@ -622,18 +677,28 @@ class DeclaredPlatform(Client):
         return self._listed("task", task_id, has)
 
     def _listed(
-        self, kind_name: str, record_id: str, has: Callable[[Source], object]
-    ) -> tuple[DeclaredKind, Callable[[str], Any]] | None:
+        self, kind_name: str, record_id: str, has: Callable[[DeclaredKind], object]
+    ) -> _Found | None:
         """The source of a record of the lists that were read, if it `has` what is looked for."""
         by_source = {each.kind.source: each for kinds in self._kinds.values() for each in kinds}
         for (name, source, *_), cached in reversed(self._cache.items()):
-            if name != kind_name or source not in by_source or not has(by_source[source].source):
+            if name != kind_name or source not in by_source or not has(by_source[source]):
                 continue
-            if any(record.id == record_id for record in cached.listing.records):
+            if record_id in self._ids_of(cached.listing):
                 declared = by_source[source]
                 values = {"id": record_id, **declared.values.get(record_id, {})}
                 return declared, values.get
         return None
+
+    def _ids_of(self, listing: Listing[Any]) -> frozenset[str]:
+        """The ids of the records of a listing; a pass over them only if it is a new one."""
+        known = self._ids.get(id(listing))
+        if known is None or known[0] is not listing:
+            if len(self._ids) > self._most_cached_lists:
+                self._ids.clear()
+            known = (listing, frozenset(record.id for record in listing.records))
+            self._ids[id(listing)] = known
+        return known[1]
 
 
 def capabilities_of(file: PlatformFile) -> Capabilities:
@@ -665,7 +730,27 @@ def capabilities_of(file: PlatformFile) -> Capabilities:
     for operation, write in writes:
         if write is not None:
             requests[operation] = " ".join(write.request)
-    return Capabilities(clean_line(file.name), requests)
+    return Capabilities(clean_line(file.name), requests, verbs=_verbs_of(file))
+
+
+def _verbs_of(file: PlatformFile) -> tuple[OfferedVerb, ...]:
+    kinds = kinds_with_verbs(file)
+    offered: list[OfferedVerb] = []
+    for name, verb in file.verbs.items():
+        named = names_in(verb.body)
+        offered.append(
+            OfferedVerb(
+                name=name,
+                kind=kinds[verb.on[0]],
+                key=key_name(verb.key) or verb.key,
+                label=clean_line(verb.label or name, 20),
+                note=verb.note if "note" in named else "none",
+                takes_amount="amount" in named,
+                done=verb.done if verb.proof is None else (),
+                proof_is_new=verb.proof is not None and verb.proof.new,
+            )
+        )
+    return tuple(offered)
 
 
 def open_platform(
@@ -714,6 +799,19 @@ def _is_wanted(word: str | None, words: Sequence[str]) -> bool:
         return False
     wanted = [each for each in words if not each.startswith("!")]
     return not wanted or word in wanted
+
+
+def _rows_with(
+    body: Json, *, where: str, wanted: Mapping[str, Sequence[str | None]]
+) -> frozenset[str]:
+    """The ids of the rows of an answer that have one of the wanted words in each field."""
+    rows = value_at(body, where) if where else body
+    found = set[str]()
+    for row in rows if isinstance(rows, list) else [rows]:
+        words = {field: as_word(value_at(row, field)) for field in wanted}
+        if all(word is not None and word in wanted[field] for field, word in words.items()):
+            found.add(as_word(value_at(row, "id")) or msgspec.json.encode(row).decode())
+    return frozenset(found)
 
 
 async def _all_of(reads: Sequence[Awaitable[Any]]) -> list[Any]:

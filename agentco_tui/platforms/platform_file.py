@@ -13,11 +13,16 @@ from typing import Any, Final, Literal, Union, get_args, get_origin
 
 import msgspec
 
+from agentco_tui.api.capabilities import BUILT_IN_VERBS, VerbKind
 from agentco_tui.config import Problem, SettingsError
 from agentco_tui.config.declaration import EACH, Table
 from agentco_tui.config.file import ConfigFile
+from agentco_tui.config.key_bindings import nearest_key
 from agentco_tui.config.toml_file import TomlFile
 from agentco_tui.config.validators import WrongError, describe, nearest
+from agentco_tui.keys.commands import COMMANDS
+from agentco_tui.keys.key_names import key_names
+from agentco_tui.keys.verb_commands import places_of_kind
 from agentco_tui.model import AgentState, Severity, TaskState
 from agentco_tui.platforms.platform_records import (
     DeclaredVerb,
@@ -189,7 +194,7 @@ def _mistakes(file: PlatformFile) -> _Mistakes:
     if file.set_limit is not None and file.set_limit.unit is None:
         yield "set_limit", "needs a unit: the one in which the platform takes the sum"
     for name, verb in file.verbs.items():
-        yield from _mistakes_in_verb(file, f"verbs.{name}", verb)
+        yield from _mistakes_in_verb(file, name, verb)
 
 
 def _mistakes_in_source(file: PlatformFile, place: str, source: Source) -> _Mistakes:
@@ -208,6 +213,9 @@ def _mistakes_in_source(file: PlatformFile, place: str, source: Source) -> _Mist
         yield from _mistakes_in_write(file, f"{place}.approve", source.approve, None)
     for path in source.trace:
         yield from _wrong_path(file, f"{place}.trace", path, None)
+    for name, path in source.names.items():
+        if "{" in name or not path:
+            yield f"{place}.names.{name}", "must be the path of a field"
     for row_type, titles in source.says.items():
         for title in titles:
             yield from _wrong_braces(f"{place}.says.{row_type}", title, None)
@@ -229,13 +237,41 @@ def _mistakes_in_write(
     yield from _wrong_braces(f"{place}.body", write.body, known)
 
 
-def _mistakes_in_verb(file: PlatformFile, place: str, verb: DeclaredVerb) -> _Mistakes:
-    sources = (*file.tasks, *file.agents)
-    yield from _unknown(f"{place}.on", [verb.on], sources, is_part=False)
+def _mistakes_in_verb(file: PlatformFile, name: str, verb: DeclaredVerb) -> _Mistakes:
+    place = f"verbs.{name}"
+    kinds = kinds_with_verbs(file)
+    yield from _unknown(f"{place}.on", verb.on, tuple(kinds), is_part=False)
+    if len({kinds[source] for source in verb.on if source in kinds}) != 1:
+        yield f"{place}.on", "must name sources of one kind of records"
+    if name in BUILT_IN_VERBS:
+        yield place, "has the name of something that every platform offers: choose another"
     yield from _mistakes_in_write(file, place, verb, None)
     yield from _wrong_braces(f"{place}.asks", verb.asks, None)
-    if not verb.done:
-        yield place, 'needs "done": the status words that a read must show afterwards'
+    if "amount" in names_in(verb.body) and verb.unit is None:
+        yield place, "needs a unit: the one in which the platform takes the amount"
+    if not verb.done and verb.proof is None:
+        yield place, 'needs "done" or "proof": what a read must show afterwards'
+    if verb.proof is not None:
+        yield from _wrong_path(file, f"{place}.proof.get", verb.proof.get, None)
+        for setting, texts in (("query", verb.proof.query), ("rows", verb.proof.rows)):
+            yield from _wrong_braces(f"{place}.proof.{setting}", texts, None)
+    known, unknown = key_names(verb.key)
+    if unknown or len(known) != 1:
+        yield f"{place}.key", f"must be one key (nearest valid name: {nearest_key(verb.key)})"
+        return
+    for other in COMMANDS:
+        is_same_place = not other.places.isdisjoint(places_of_kind(kinds.get(verb.on[0], "")))
+        if is_same_place and known[0] in other.keys.split(","):
+            yield f"{place}.key", f"is taken by {other.id} in the same place"
+            return
+
+
+def kinds_with_verbs(file: PlatformFile) -> dict[str, VerbKind]:
+    """The sources whose records can have verbs, each with the kind of its records."""
+    sources_of_kind: dict[VerbKind, Sources] = {
+        "task": file.tasks, "agent": file.agents, "company": file.companies, "alert": file.alerts,
+    }  # fmt: skip
+    return {name: kind for kind, sources in sources_of_kind.items() for name in sources}
 
 
 def _wrong_path(

@@ -41,14 +41,37 @@ class DeclaredWrite(msgspec.Struct, frozen=True, kw_only=True):
         return "", ""
 
 
+class Proof(msgspec.Struct, frozen=True, kw_only=True):
+    """A read whose answer shows that a verb was done: it then has a row with certain words."""
+
+    get: str
+    query: dict[str, str] = {}
+    where: str = ""
+    """The path of the rows; empty if the answer is the list, or the only row."""
+    rows: dict[str, Words]
+    """By field: the words of which a row has one. A name in braces stands for its value."""
+    new: bool = False
+    """Whether only a row counts that was not there before the verb was sent."""
+
+
 class DeclaredVerb(DeclaredWrite, frozen=True, kw_only=True):
     """What can be done to a record beside what every platform offers."""
 
-    on: str
-    """The source of tasks, or of agents, that its records are from."""
+    on: Words
+    """The sources that its records are from, all of one kind."""
+    types: Words = ()
+    """The types of rows that it is for; all if there are none."""
+    when: Words = ()
+    """The status words of rows that it is for, as in `rows` of a source."""
     key: str
+    label: str | None = None
+    """One or two words for it; its name if left out."""
     asks: str
     """The question before it is done; names in braces are those of the row."""
+    note: Literal["optional", "required"] = "optional"
+    """Whether the note may stay empty, if its request takes one."""
+    proof: Proof | None = None
+    """What shows that it was done, if not the status of the record."""
 
 
 class OffsetPaging(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,6 +112,8 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     status: dict[str, Words] = {}
     """By state: the status words that mean it."""
     severity: dict[str, Words] = {}
+    names: dict[str, str] = {}
+    """Names of the file's own for fields of a row, to be used in braces like those."""
     type: str | None = None
     """The field whose word is the type of a row, for `says` and `never`."""
     says: dict[str, Words] = {}

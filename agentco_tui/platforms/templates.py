@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
+import msgspec
+
 from agentco_tui.api.generic import path_segment
 from agentco_tui.reading.json_access import Json
 
@@ -81,6 +83,8 @@ def as_word(value: Json) -> str | None:
     """A scalar value as the word that a file writes for it; None for all others."""
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, msgspec.Raw):
+        return bytes(value).decode()  # a number as it is sent
     if value is None or isinstance(value, (dict, list)):
         return None
     return str(value)

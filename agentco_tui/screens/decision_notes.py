@@ -120,6 +120,9 @@ def resolution_note(dashboard: DashboardContext, task_id: str) -> Cell:
     outcome = decision.outcome if decision is not None else None
     if decision is not None and (outcome is None or outcome.kind in SETTLES):
         return line_note(dashboard, decision)
+    decided_here = decisions.decided_here.get(task_id)
+    if decided_here is not None:
+        return Cell(mark_safe(f"{decided_here} here"), Tone.PLAIN)
     record = outcome.record if outcome and isinstance(outcome.record, Task) else None
     if record is not None and says_it_waits(record):
         record = None  # as it was read before it left the list

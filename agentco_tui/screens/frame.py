@@ -206,8 +206,9 @@ class MainScreen(BaseFrame):
         self.commands.run_named(name, *arguments)
 
     def on_key(self, event: events.Key) -> None:
-        """Run the user's own command that is bound to a key which no widget wanted."""
-        if self.commands.own_commands.run_for_key(event.key):
+        """Run what a key that no widget wanted is bound to: the user's own command, or a verb."""
+        commands = self.commands
+        if commands.own_commands.run_for_key(event.key) or commands.verbs.run_for_key(event.key):
             event.stop()
 
     @on(StatusLine.Pressed)

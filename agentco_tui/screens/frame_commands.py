@@ -19,6 +19,7 @@ from agentco_tui.keys.places import Place
 from agentco_tui.screens.base_frame import BaseFrame
 from agentco_tui.screens.dialogs.help_screen import HelpScreen
 from agentco_tui.screens.own_commands import OwnCommands
+from agentco_tui.screens.platform_verbs import PlatformVerbs
 from agentco_tui.screens.prompts import FilterWords, GoToWords
 from agentco_tui.screens.take_back import take_back_one
 from agentco_tui.widgets.workers import start_worker
@@ -28,10 +29,11 @@ if TYPE_CHECKING:
 
 
 class FrameCommands:
-    """The commands of one frame, and the user's own commands."""
+    """The commands of one frame, the user's own commands, and the verbs of the platform."""
 
     def __init__(self, frame: BaseFrame) -> None:
         self.own_commands = OwnCommands(frame)
+        self.verbs = PlatformVerbs(frame)
         self.extra_places: tuple[Place, ...] = ()
         """Places whose commands work in addition to those of the list: "replay" in a replay."""
         self._frame = frame
@@ -44,6 +46,7 @@ class FrameCommands:
             "poll_now": self.poll_now,
             "since": self.show_since,
             "take_back": self.take_back,
+            "verb": self.verbs.run,
         }
         """What the action `command(NAME)` calls, by the name."""
 
@@ -64,10 +67,10 @@ class FrameCommands:
         if own is not None:
             self.own_commands.run(own)
             return
-        command = COMMANDS_BY_ID[command_id]
+        command = self.verbs.commands.get(command_id) or COMMANDS_BY_ID[command_id]
         if command.cursor:
             await frame.app.run_action(command.run, frame.view.table)
-        elif command.where in ("every", *self.extra_places):
+        elif command.where in ("every", *self.extra_places) or command_id in self.verbs.commands:
             await frame.app.run_action(command.run, frame)
         else:
             await frame.app.run_action(command.run, frame.view)
@@ -91,7 +94,12 @@ class FrameCommands:
     def show_help(self) -> None:
         frame = self._frame
         help_screen = HelpScreen(
-            frame.place, frame.workspace.settings, frame.lines.denied, self.extra_places
+            frame.place,
+            frame.workspace.settings,
+            frame.lines.denied,
+            self.extra_places,
+            verbs=self.verbs.commands,
+            platform=frame.workspace.client.name,
         )
         frame.app.push_screen(help_screen)
 

@@ -10,7 +10,7 @@ filter of its own that the settings define. The frame is the dashboard's main sc
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
 from textual.widget import AwaitMount
@@ -18,8 +18,10 @@ from textual.widget import AwaitMount
 from agentco_tui.actions.decisions import Decision
 from agentco_tui.actions.journal_lines import Attempt
 from agentco_tui.actions.outcome import Outcome
+from agentco_tui.api.capabilities import OfferedVerb
+from agentco_tui.keys.commands import Command
 from agentco_tui.keys.places import Place
-from agentco_tui.model import Task
+from agentco_tui.model import Record, Task
 from agentco_tui.screens.navigation import Destination, Navigation
 from agentco_tui.screens.topics import Topics
 from agentco_tui.text import SafeText
@@ -31,6 +33,9 @@ class Dialogs(Protocol):
     """Opens dialogs over the frame, and does what the user confirms in them."""
 
     def choose_columns(self) -> None: ...
+
+    def open_verb(self, verb: OfferedVerb, record: Record) -> None:
+        """Open the form of a verb that the platform offers for a record."""
 
     def open_form(self, command_id: str) -> None:
         """Open the form of a command, such as "tasks.new"."""
@@ -55,6 +60,9 @@ class Dialogs(Protocol):
         self, tasks: Sequence[Task], not_shown: Mapping[str, SafeText] | None = None
     ) -> None:
         """Ask whether to approve these tasks; `not_shown` says, by id, why the list hides some."""
+
+    def go_to_next(self, decided: Collection[str]) -> None:
+        """Move the cursor from a task that was just decided to the next one that waits."""
 
     def show_outcome(self, outcome: Outcome) -> None:
         """Show a notice with what became of a write."""
@@ -83,8 +91,25 @@ class Lines(Protocol):
         """Call `show_news` once for all that is reported in this turn of the event loop."""
 
 
+class Verbs(Protocol):
+    """What the platform offers for some records, beside what every platform does."""
+
+    commands: Mapping[str, Command]
+    """The command of each verb, by its id."""
+
+    @property
+    def keys(self) -> Mapping[str, str]:
+        """The keys of all commands, by their ids."""
+
+    def offers(self, record: Record | None) -> dict[str, str]:
+        """The verbs of a record for the footer: the words to show, by the id of the command."""
+
+
 class Commands(Protocol):
     """The commands that work on every screen."""
+
+    @property
+    def verbs(self) -> Verbs: ...
 
     def ask_filter(self) -> None:
         """Open the prompt for the filter of the list shown."""

@@ -64,6 +64,10 @@ class FrameLines:
         self.denied = denied_commands(
             self._dashboard.permissions, settings, self._workspace.client.capabilities
         )
+        for command in self._frame.commands.verbs.commands.values():
+            reason = self._dashboard.permissions.why_denied(command.verb or "")
+            if reason:
+                self.denied[command.id] = reason
         self.footer.show(self._footer_cells(self._frame.size.width))
 
     def show_status(self) -> None:
@@ -108,11 +112,14 @@ class FrameLines:
             decisions.append(Cell(mark_safe(f" {signs.unknown} {words} "), Tone.WARNING))
         view = self._frame.view
         actions = view.footer_actions()
+        # What can be decided about the line comes first.
+        approve = {id_: actions.pop(id_) for id_ in ("tasks.approve",) if id_ in actions}
+        actions = {**approve, **self._frame.commands.verbs.offers(view.subject()), **actions}
         if counts["held"]:
             actions = {"approve.take_back": "", **actions}
         keys = footer_cells(
             actions,
-            self._workspace.settings.keys,
+            self._frame.commands.verbs.keys,
             self.denied,
             reading=view.reading,
             width=width - total_width(decisions),

@@ -125,7 +125,7 @@ def _commands_of(workspace: Workspace, place: Place) -> list[Command]:
     custom_commands = (custom.command for custom in workspace.settings.commands)
     commands = [
         command
-        for command in (*COMMANDS, *custom_commands)
+        for command in (*COMMANDS, *workspace.verb_commands.values(), *custom_commands)
         if place in command.places
         and command.where != "dialog"
         and command.id not in ("app.go_to", "app.palette")

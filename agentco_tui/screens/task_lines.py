@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Any, ClassVar
 
+from agentco_tui.actions.outcome import Verb
 from agentco_tui.live import insight
 from agentco_tui.model import Task
 from agentco_tui.screens.decision_notes import (
@@ -43,10 +44,15 @@ class TaskLines(ListView[R]):
         task = self.subject()
         if not isinstance(task, Task):
             actions.pop("tasks.trace", None)
-        if not isinstance(task, Task) or not may_approve(self.dashboard, task):
+        if not isinstance(task, Task) or not self._can_approve(task):
             actions.pop("tasks.approve", None)
             actions.pop("tasks.mark", None)
         return actions
+
+    def _can_approve(self, task: Task) -> bool:
+        """Whether approving a task makes sense, and the platform offers it for this one."""
+        not_offered = self.dashboard.services.why_not_for(Verb.APPROVE, task)
+        return not_offered is None and may_approve(self.dashboard, task)
 
     def resolution(self, row_id: str) -> Cell:
         record = self.subject(row_id)

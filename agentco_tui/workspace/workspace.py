@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Final
 from agentco_tui.api.errors import KeyRejected
 from agentco_tui.attention.snooze import Snoozes
 from agentco_tui.config import Settings
+from agentco_tui.keys.verb_commands import verb_command
 from agentco_tui.live.feeds import Clock, FeedName, Pace, Query
 from agentco_tui.live.names import Names, of_company, records_named
 from agentco_tui.live.poller import Poller
@@ -109,6 +110,14 @@ class Workspace:
         """Returns the tasks that the user approved here and whose outcome is not known yet. They
         are not among the needs. A dashboard sets it; without a screen there are none.
         """
+        self.verb_commands = {
+            command.id: command
+            for command in (
+                verb_command(verb.name, verb.key, verb.label, verb.kind)
+                for verb in client.capabilities.verbs
+            )
+        }
+        """The commands for what only this platform offers, by their ids."""
         self.ranked_needs: list[Need] = []
         """The needs as of the last `refresh_needs`: the worst first, with those snoozed."""
         self.key_renewal = KeyRenewal(

@@ -7,8 +7,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from agentco_tui.actions.outcome import OPERATION_OF_VERB
-from agentco_tui.api.capabilities import LIST_OF_KIND, OPERATIONS, Capabilities, FirstRequest, Read
+from agentco_tui.actions.outcome import OPERATION_OF_VERB, Verb
+from agentco_tui.api.capabilities import (
+    BUILT_IN_VERBS,
+    LIST_OF_KIND,
+    OPERATIONS,
+    Capabilities,
+    FirstRequest,
+    OfferedVerb,
+    Read,
+)
 from agentco_tui.api.client import Client, open_client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.api.errors import NotOffered, Sent
@@ -73,18 +81,27 @@ def test_a_read_has_its_address() -> None:
     assert first_request("c1").params == (("company_id", "c1"), ("status", "pending"))
 
 
-async def test_a_task_can_be_approved_without_a_note_and_nothing_else_is_sent() -> None:
+def test_the_verbs_of_operations_are_known_to_files_of_platforms() -> None:
+    assert set(Verb) == BUILT_IN_VERBS
+
+
+async def test_a_task_can_be_approved_and_nothing_else_is_sent() -> None:
     with EmbeddedPlatform(speed=0) as platform:
         waiting = platform.world.tasks(status="pending")[0]
         base = BaseUrl.parse(platform.base_url)
         async with open_client(base, ApiKey.parse(platform.full_key)) as client:
             assert client.verbs_of(Task(id="t", title=mark_safe("Pay"))) == ("approve",)
             assert client.verbs_of(Agent(id="a")) == ()
-            for verb, note in (("reject", None), ("reject", "too dear"), ("approve", "well done")):
-                with pytest.raises(NotOffered) as refused:
-                    await client.decide_task(verb, waiting.id, note)
+            reject = OfferedVerb(
+                name="reject", kind="task", key="R", label=mark_safe("Reject"), done=("rejected",)
+            )
+            for ask in (client.act, client.proof_of):
+                with pytest.raises(NotOffered, match="does not offer to reject") as refused:
+                    await ask(reject, waiting.id)
                 assert refused.value.sent is Sent.NO
-            assert not platform.requests.matching("approve")
-            await client.decide_task("approve", waiting.id, attempt_id="1")
+            with pytest.raises(NotOffered):
+                client.question_of("reject", Task(id="t", title=mark_safe("Pay")))
+            assert not platform.requests.matching("reject")
+            await client.approve_task(waiting.id, attempt_id="1")
         assert len(platform.requests.matching("approve")) == 1
         assert platform.world.task(waiting.id).status == "approved"

@@ -39,6 +39,7 @@ _LISTS = {
         INITECH: "attention-of-other-sorts",
     },
     "issues": {GLOBEX: "issues-compact", INITECH: "two-pages-of-issues"},
+    "live-runs": {ACME: "live-runs"},
     "budgets/overview": {
         ACME: "budgets-overview",
         GLOBEX: "budgets-overview-globex",

@@ -90,7 +90,7 @@ def test_a_small_file_has_no_problems(tmp_path: Path) -> None:
          "11: verbs.shut.on: unknown name gat (nearest valid name: gate)"),
         ("[set_limit]", '[verbs.shut]\non = "gate"\nkey = "X"\nasks = "Shut?"\n'
          'post = "/api/gates/{id}/shut"\n[set_limit]',
-         '10: verbs.shut: needs "done": the status words that a read must show afterwards'),
+         '10: verbs.shut: needs "done" or "proof": what a read must show afterwards'),
         ("[companies.all]\nget = \"/api/companies\"",
          '[agents.all]\nget = "/api/agents"\npending = { a = "b" }',
          "5: agents.all.pending: only tasks have this"),

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from agentco_tui.api import errors
+from agentco_tui.api.capabilities import VerbInput
 from agentco_tui.model import AgentState, Money, Record, TaskState, Verdict
 from agentco_tui.platforms.declared_platform import DeclaredPlatform
 from tests.platforms.recorded_paperclip import (
@@ -31,7 +32,7 @@ QUESTION = "55d3feb9-1f2c-4c37-a2ac-dcda8a64aecb"
 ISSUE = "12223f62-bb2b-463f-8d16-dc739fcacf67"
 WHY_NOT = {
     "approval": "approving this only hides it and leaves the agent stopped:"
-    " set a limit above what is spent (l)",
+    " raise its limit above what is spent (b)",
     "blocker_attention": "unblock or reassign it in Paperclip: there is nothing to approve",
     "recovery_action": "choose its outcome in Paperclip: there is nothing to approve",
     "agent_error_alert": "look at the agent's last run in Paperclip: there is nothing to approve",
@@ -221,7 +222,17 @@ async def check_all_tasks(platform: DeclaredPlatform) -> None:
         (company_of, lambda row: row["companyId"]),
         (lambda r: r.unwritable, lambda row: None),
     )
-    rows = [*issues, *companies_of("approvals")]
+    runs = companies_of("live-runs")
+    same(
+        [task for task in tasks.records if task.id in {row["id"] for row in runs}],
+        runs,
+        (lambda r: r.title, lambda row: f"Run of {row['agentName']}: {row['triggerDetail']}"),
+        (lambda r: r.status, lambda row: row["status"]),
+        (lambda r: r.description, lambda row: row["currentStatusMessage"]),
+        (agent_of, lambda row: row["agentId"]),
+        (company_of, lambda row: row["companyId"]),
+    )
+    rows = [*issues, *runs, *companies_of("approvals")]
     assert {task.id for task in tasks.records} == {row["id"] for row in rows}
     states = {row["status"]: {t.state for t in tasks.records if t.id == row["id"]} for row in rows}
     assert states == {
@@ -364,8 +375,12 @@ async def check_writes(platform: DeclaredPlatform, server: RecordedPaperclip) ->
 async def check_verbs(platform: DeclaredPlatform, server: RecordedPaperclip) -> None:
     waiting = next(r["id"] for r in body_of("approvals-acme")[::-1] if r["status"] == "pending")
     task = by_id((await platform.tasks(ACME, "pending")).records)[waiting]
-    assert platform.verbs_of(task) == ("approve", "reject", "revise")
-    receipt = await platform.decide_task("reject", waiting, "too dear")
+    assert platform.verbs_of(task) == (
+        *("approve", "reject", "revise"),
+        "comment on the request",
+    )
+    verbs = {verb.name: verb for verb in platform.capabilities.verbs}
+    receipt = await platform.act(verbs["reject"], waiting, VerbInput("too dear"))
     assert receipt.verdict is Verdict.YES, receipt
     assert server.decided[waiting] == "rejected"
     assert server.requests[-1].line == f"POST /api/approvals/{waiting}/reject"
@@ -373,30 +388,24 @@ async def check_verbs(platform: DeclaredPlatform, server: RecordedPaperclip) -> 
     again = next(r["id"] for r in body_of("approvals") if r["status"] == "pending")
     server.decided.pop(again)
     await platform.tasks(GLOBEX, "pending")
-    receipt = await platform.decide_task("revise", again, "cheaper")
+    receipt = await platform.act(verbs["revise"], again, VerbInput("cheaper"))
     assert receipt.verdict is Verdict.YES, receipt
     assert server.requests[-1].line == f"POST /api/approvals/{again}/request-revision"
     assert server.requests[-1].body == {"decisionNote": "cheaper"}
     agent = (await platform.agents(GLOBEX)).records[0]
-    assert platform.verbs_of(agent) == ("pause", "resume")
+    assert platform.verbs_of(agent) == ("pause", "run now")
     for name, status in (("pause", "paused"), ("resume", "idle")):
-        pausing = await platform.act_on_agent(name, agent.id)
+        pausing = await platform.act(verbs[name], agent.id)
         assert pausing.verdict is Verdict.YES, pausing
         assert pausing.status_word == status
         assert server.requests[-1].line == f"POST /api/agents/{agent.id}/{name}"
         assert server.requests[-1].body == {}
     run = by_id((await platform.tasks(status="pending")).records)["run"]
-    assert platform.verbs_of(run) == ()
+    assert platform.verbs_of(run) == ("comment",)
     with pytest.raises(errors.NotSent, match="does not offer to reject this"):
-        await platform.decide_task("reject", "run")
-    with pytest.raises(errors.NotSent, match="does not offer to approve this"):
-        await platform.decide_task("approve", again, "a note that its request can't carry")
-    assert {name: (verb.key, verb.asks) for name, verb in platform.file.verbs.items()} == {
-        "reject": ("R", "Reject it, with a note that reaches the agent?"),
-        "revise": ("V", "Send it back to be revised?"),
-        "pause": ("p", "Pause {name}? What it runs is stopped."),
-        "resume": ("u", "Let {name} go on?"),
-    }
+        await platform.act(verbs["reject"], "run")
+    with pytest.raises(errors.NotSent, match="does not offer to pause with a note"):
+        await platform.act(verbs["pause"], agent.id, VerbInput("its request can't carry one"))
 
 
 async def check_creations(platform: DeclaredPlatform, server: RecordedPaperclip) -> None:

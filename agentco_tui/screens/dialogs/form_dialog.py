@@ -79,7 +79,7 @@ def no_confirmation(_: Any) -> Sequence[PaneItem]:
 
 
 class FormPlan(msgspec.Struct, frozen=True):
-    """What one form asks for and does."""
+    """What one form asks for and does. Without fields, it only asks its question."""
 
     title: Sequence[Cell]
     fields: Sequence[FormField]
@@ -159,6 +159,9 @@ class Form(Dialog[None]):
         yield self.status
 
     def on_mount(self) -> None:
+        if not self.plan.fields:
+            self.call_after_refresh(self._submit)
+            return
         empty_fields = [field for field in self.plan.fields if not field.value]
         first_field = empty_fields[0] if empty_fields else self.plan.fields[-1]
         self.inputs[first_field.name].focus()
@@ -204,8 +207,11 @@ class Form(Dialog[None]):
         if next_inputs and not self.plan.enter_submits:
             self.set_focus(next_inputs[0])
             return
-        if self.is_sending:
-            return
+        if not self.is_sending:
+            self._submit()
+
+    def _submit(self) -> None:
+        """Check what was typed, and ask for confirmation."""
         try:
             self._parsed = self.plan.parse(self.values)
         except FormError as error:
@@ -237,6 +243,8 @@ class Form(Dialog[None]):
         self.set_focus(focused)
         if yes:
             self._confirm(next_confirmations)
+        elif not self.plan.fields:
+            self.dismiss()  # there is nothing to go back to
 
     def _send(self) -> None:
         self.show_progress("waiting for the first bytes" if self.plan.can_cancel else "sending")

@@ -20,7 +20,7 @@ from typing import Any, Final
 import msgspec
 
 from agentco_tui.actions.form_check import check_form
-from agentco_tui.actions.outcome import GOOD, Step
+from agentco_tui.actions.outcome import GOOD, Outcome, Step
 from agentco_tui.actions.outcome_words import sentence_with_platform_words
 from agentco_tui.actions.write_flow import CREATING, Write
 from agentco_tui.live.names import records_named
@@ -118,12 +118,16 @@ class FormRequest(msgspec.Struct, frozen=True):
 
     # ---- sending
 
-    def send_write(self, make_write: Callable[[Any], Write[Any]]) -> Send:
+    def send_write(
+        self,
+        make_write: Callable[[Any], Write[Any]],
+        when_done: Callable[[Outcome], object] | None = None,
+    ) -> Send:
         """Return the `send` of a form that changes something on the platform.
 
         `make_write` makes the change from the parsed input. After a good outcome a notice is shown
         and, unless the form was left, the list goes to a new record. After any other outcome the
-        form stays open, with the reason.
+        form stays open, with the reason. `when_done` is called with a good outcome.
         """
 
         async def send(parsed: Any, form: Form) -> None:
@@ -137,6 +141,8 @@ class FormRequest(msgspec.Struct, frozen=True):
             if outcome.kind not in GOOD:
                 raise FormError(outcome.fields, sentence_with_platform_words(outcome))
             self.frame.dialogs.show_outcome(outcome)
+            if when_done is not None:
+                when_done(outcome)
             # CREATING are the kinds of write after which there is a new record.
             if outcome.verb in CREATING and outcome.record and form.is_attached:
                 self.frame.view.go_to(outcome.record.id)

@@ -22,7 +22,7 @@ from agentco_tui.keys.places import Place
 from agentco_tui.live.feeds import Pace, paces_of_screen, poll_interval
 from agentco_tui.model import format as fmt
 from agentco_tui.screens.dialogs.base import SearchableDialog
-from agentco_tui.text import mark_safe, signs
+from agentco_tui.text import SafeText, mark_safe, signs
 from agentco_tui.widgets.text_pane import BlankLine, FieldLine, Heading, PaneItem, Paragraph
 from agentco_tui.widgets.tones import Cell, Tone
 
@@ -50,10 +50,14 @@ class HelpScreen(SearchableDialog[None]):
         settings: Settings,
         denied: Mapping[str, str],
         other_places: tuple[Place, ...] = (),
+        *,
+        verbs: Mapping[str, Command] = {},
+        platform: SafeText | None = None,
     ) -> None:
         """`place` is the screen that the help is about, `other_places` those whose keys also work.
 
-        `denied` says of commands that would be refused now, by their ids, why.
+        `denied` says of commands that would be refused now, by their ids, why. `verbs` are the
+        commands for what the platform of this name offers beside the others, by their ids.
         """
         title = [Cell(mark_safe("Keys on "), Tone.DIM), Cell(mark_safe(place.title()), Tone.STRONG)]
         super().__init__(title)
@@ -61,6 +65,8 @@ class HelpScreen(SearchableDialog[None]):
         self.other_places = other_places
         self.denied = denied
         self._settings = settings
+        self._verbs = verbs
+        self._platform = platform
 
     def on_mount(self) -> None:
         self.pane.show(self._items())
@@ -92,6 +98,9 @@ class HelpScreen(SearchableDialog[None]):
         }
         for place in self.other_places:
             commands[place.title()] = [one for one in COMMANDS if one.where == place]
+        commands[f"Offered by {self._platform}"] = [
+            one for one in self._verbs.values() if self.place in one.places
+        ]
         own_commands = [one.command for one in self._settings.commands]
         commands["Your commands"] = [one for one in own_commands if self.place in one.places]
         commands["Every list"] = [one for one in COMMANDS if one.where == "table"]
@@ -119,7 +128,10 @@ class HelpScreen(SearchableDialog[None]):
 
     def _command_line(self, command: Command) -> Line:
         """Return the keys of a command and what it does; dim, with the reason, if it is denied."""
-        keys = keys_of(command.id, self._settings.keys)
+        if command.id in self._verbs:
+            keys = tuple(command.keys.split(","))
+        else:
+            keys = keys_of(command.id, self._settings.keys)
         shown_keys = " ".join(SHOWN_KEYS.get(key, key) for key in keys) or "none"
         words = command.tooltip
         tone = Tone.PLAIN

@@ -42,12 +42,13 @@ from agentco_tui.actions.outcome import (
 )
 from agentco_tui.actions.outcome_words import sentence_with_platform_words
 from agentco_tui.actions.recovery import recover_attempt
+from agentco_tui.api.capabilities import OfferedVerb
 from agentco_tui.config import Switch
 from agentco_tui.keys.commands import COMMANDS_BY_ID
 from agentco_tui.keys.places import Place
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.insight import waits_for_person
-from agentco_tui.model import Task
+from agentco_tui.model import Record, Task
 from agentco_tui.model import format as fmt
 from agentco_tui.screens.base_frame import BaseFrame
 from agentco_tui.screens.decision_notes import may_approve, resolution_note, text_of
@@ -60,6 +61,7 @@ from agentco_tui.screens.dialogs.form_dialog import Form, FormPlan
 from agentco_tui.screens.dialogs.form_request import FormRequest
 from agentco_tui.screens.dialogs.since_dialog import SinceScreen
 from agentco_tui.screens.dialogs.trace_dialog import TraceScreen
+from agentco_tui.screens.dialogs.verb_form import verb_form
 from agentco_tui.screens.header_footer import key_advice
 from agentco_tui.screens.navigation import Destination
 from agentco_tui.screens.task_lines import TaskLines
@@ -144,6 +146,12 @@ class DialogRouter:
         elif plan:
             self._say(plan)
 
+    def open_verb(self, verb: OfferedVerb, record: Record) -> None:
+        """Open the form of a verb that the platform offers for a record."""
+        if self._check_permission(verb.name):
+            plan = verb_form(FormRequest(self._frame, record), verb, record)
+            self._frame.app.push_screen(Form(plan))
+
     def _check_permission(self, verb: str) -> bool:
         """Return whether a write may be tried; if not, say why."""
         not_offered = self._dashboard.services.why_not_offered(verb)
@@ -190,7 +198,7 @@ class DialogRouter:
 
         def answered(yes: bool | None) -> None:
             if yes:
-                self._go_to_next({task.id})
+                self.go_to_next({task.id})
                 work = partial(self._send_approval, newest, self._user_position())
                 start_worker(self._frame, work, f"approve {task.id}", group="writes")
 
@@ -247,7 +255,7 @@ class DialogRouter:
             self.show_outcome(outcome)
             self._return_to_unsent(task, outcome, position)
 
-    def _go_to_next(self, decided: Collection[str]) -> None:
+    def go_to_next(self, decided: Collection[str]) -> None:
         """Move the cursor from a task that was just decided to the next one that waits."""
         view = self._frame.view
         if isinstance(view, TaskLines):
@@ -346,7 +354,7 @@ class DialogRouter:
             if ask_again:
                 self.approve_many(batch.to_ask_again)
             else:
-                self._go_to_next({task.id for task in tasks if not may_approve(dashboard, task)})
+                self.go_to_next({task.id for task in tasks if not may_approve(dashboard, task)})
 
         self._frame.app.push_screen(progress, closed)
 
