@@ -127,6 +127,9 @@ class Client(Fetcher):
         """Begin a connection for a write that is about to come; nothing is sent on it."""
         self.transport.connect_ahead()
 
+    def ask_anew(self) -> None:
+        """Nothing: every answer is asked for each time."""
+
     async def aclose(self) -> None:
         """Close all connections."""
         await self.transport.aclose()

@@ -95,6 +95,9 @@ class Platform(Protocol):
     def connect_ahead(self) -> None:
         """Begin a connection for a write that is about to come; nothing is sent on it."""
 
+    def ask_anew(self) -> None:
+        """Ask for everything that is read next, even if it was answered a moment ago."""
+
     async def aclose(self) -> None:
         """Close all connections."""
 

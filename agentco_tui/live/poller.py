@@ -197,6 +197,7 @@ class Poller:
 
     def poll_now(self, feeds: Iterable[FeedName] = FeedName) -> None:
         """Poll these feeds at once, whatever their back-off; one that is off, once it is on."""
+        self.client.ask_anew()
         for feed in self._by_weight(feeds):
             schedule = self._schedules[feed]
             if schedule.pace is Pace.OFF:

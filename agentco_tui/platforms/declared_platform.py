@@ -9,6 +9,7 @@ values are kept that a later request or question about its record needs.
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from copy import copy
 from datetime import date
@@ -16,7 +17,7 @@ from decimal import Decimal
 from functools import partial
 from secrets import token_hex
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, TypeAlias, TypeVar, cast
 
 import msgspec
 from msgspec.structs import replace
@@ -210,6 +211,18 @@ class DeclaredKind:
         return record
 
 
+_Request: TypeAlias = tuple[str, str, tuple[tuple[str, str], ...]]
+"""A source, and the path and the parameters of a request for it."""
+
+
+class _Answer(NamedTuple):
+    """The answer to a request, when it came, and how many others of its company had changed."""
+
+    listing: Listing[Any]
+    at: float
+    changes: int
+
+
 _Found: TypeAlias = tuple[DeclaredKind, ValueOf]
 """The source of a record, with the values of its row by their names."""
 
@@ -241,6 +254,10 @@ class DeclaredPlatform(Client):
         """By what was asked for: the parts of a joined listing, and the listing."""
         self._ids: dict[int, tuple[Listing[Any], frozenset[str]]] = {}
         """The listings that were searched for ids, by their identity, with those ids."""
+        self._answered: dict[_Request, _Answer] = {}
+        """The last answer to each request for a list."""
+        self._changes = Counter[str | None]()
+        """By company, how many answers were others than those before them."""
         self._recent: dict[Any, _SharedAnswer] | None = {}
         """Answers of this moment; None for a client whose reads are made for themselves."""
 
@@ -553,7 +570,16 @@ class DeclaredPlatform(Client):
             if most is not None and at_most is not None:
                 limited["limit"] = str(min(at_most, most))
             path, query = declared.request(of_company, status, limited)
-            return await self._fetch_listing(declared.kind, path, query, at_most=at_most, once=once)
+            request = (declared.kind.source, path, tuple(query.items()))
+            resting = self._resting(declared, of_company, request)
+            if resting is not None:
+                return resting
+            listing = await self._fetch_listing(
+                declared.kind, path, query, at_most=at_most, once=once
+            )
+            if not once:
+                self._note_answer(declared, of_company, request, listing)
+            return listing
 
         requests = await self._asked(list_name, company, status)
         self._most_cached_lists = max(self._most_cached_lists, 4 * len(LISTS) * len(requests))
@@ -569,6 +595,32 @@ class DeclaredPlatform(Client):
             if not once:
                 self._joined[asked_for] = (listings, joined)
         return joined
+
+    def _resting(
+        self, declared: DeclaredKind, company: str | None, request: _Request
+    ) -> Listing[Any] | None:
+        """The last answer to a request that need not be sent again yet; None if it must be."""
+        answered = self._answered.get(request)
+        if answered is None or not declared.source.rests or self._recent is None:
+            return None
+        is_quiet = answered.changes == self._changes[company]
+        is_young = monotonic() - answered.at < declared.source.rests
+        return answered.listing if is_quiet and is_young else None
+
+    def _note_answer(
+        self, declared: DeclaredKind, company: str | None, request: _Request, listing: Listing[Any]
+    ) -> None:
+        """Remember the answer to a request, and whether it is another one than the last."""
+        before = self._answered.get(request)
+        # An answer that is never the same, as it has the time in it, does not count.
+        if before is not None and before.listing is not listing and not declared.source.rests:
+            self._changes[company] += 1
+        if before is not None or len(self._answered) < self._most_cached_lists:
+            self._answered[request] = _Answer(listing, monotonic(), self._changes[company])
+
+    def ask_anew(self) -> None:
+        """Use no answer again that was to rest: something is known to have happened."""
+        self._answered.clear()
 
     async def _asked(
         self, list_name: str, company: str | None, status: str | None, *, every: bool = False

@@ -99,6 +99,8 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     """How a day is written for it, with the day as 2026-11-22 in braces."""
     most: int | None = None
     """The largest limit that the platform takes."""
+    rests: float = 0.0
+    """Seconds for which its answer is used again while no other answer of its company changes."""
     pages: OffsetPaging | None = None
     """How further pages are asked for, if the answer does not say it."""
     where: str = ""

@@ -226,7 +226,7 @@ async def check_all_tasks(platform: DeclaredPlatform) -> None:
     same(
         [task for task in tasks.records if task.id in {row["id"] for row in runs}],
         runs,
-        (lambda r: r.title, lambda row: f"Run of {row['agentName']}: {row['triggerDetail']}"),
+        (lambda r: r.title, lambda row: f"Run of {row['agentName']}, by {row['invocationSource']}"),
         (lambda r: r.status, lambda row: row["status"]),
         (lambda r: r.description, lambda row: row["currentStatusMessage"]),
         (agent_of, lambda row: row["agentId"]),
