@@ -69,6 +69,7 @@ from agentco_tui.platforms.platform_records import (
     PlatformFile,
     Source,
     Sources,
+    TraceSource,
 )
 from agentco_tui.platforms.templates import ValueOf, as_word, fill, fill_body, fill_path, names_in
 from agentco_tui.reading.decode import read_one
@@ -94,6 +95,8 @@ LIST_OF_OPERATION: Final[Mapping[Operation, str]] = {
     "budget_alerts": "alerts", "budget": "budget",
 }  # fmt: skip
 """The list of the file that each operation reads."""
+_MOST_LOG_PAGES: Final = 16
+"""Answers of one log that are read at most."""
 SAME_MOMENT: Final = 1.0
 """Seconds in which an answer also serves other lists that are in the same body."""
 
@@ -118,7 +121,7 @@ class DeclaredKind:
         """The file's verbs for the records of this source."""
         self.types: dict[str, str | None] = {}
         """By id of a record, the type of its row."""
-        self._names = names_in([*source.trace])
+        self._names = names_in([each.get for each in source.traces])
         for write in (source.approve, *self.verbs.values()):
             if write is not None:
                 self._names |= names_in(write.request[1]) | names_in(write.body)
@@ -353,15 +356,16 @@ class DeclaredPlatform(Client):
 
     async def task_trace(self, task_id: str) -> Trace:
         """What each path of the task's source brings, by time."""
-        # Imported late: it takes a quarter of a megabyte, and traces are opened rarely.
-        from agentco_tui.reading.trace_layout import read_trace  # noqa: PLC0415
-
         declared = await self._origin(check_id(task_id, "task_id"), lambda kind: kind.source.trace)
         if declared is None:
             raise self._refusal("the trace of this task", "GET")
         kind, value_of = declared
-        paths = [path for each in kind.source.trace if (path := fill_path(each, value_of))]
-        traces = await _all_of([self._decode_answer(path, (), read_trace) for path in paths])
+        requests = [
+            (each, path)
+            for each in kind.source.traces
+            if (path := fill_path(each.get, value_of)) is not None
+        ]
+        traces = await _all_of([self._read_steps(each, path) for each, path in requests])
         steps = sorted(
             (step for trace in traces for step in trace.steps),
             key=lambda step: step.at.at if step.at is not None else 0.0,
@@ -369,8 +373,26 @@ class DeclaredPlatform(Client):
         return Trace(
             steps=_with_distinct_ids(steps),
             unread=sum(trace.unread for trace in traces),
-            shape=clean_line(" + ".join(paths), 120),
+            shape=clean_line(" + ".join(path for _, path in requests), 120),
         )
+
+    async def _read_steps(self, source: TraceSource, path: str) -> Trace:
+        """What one request brings of a task's course; a log in as many answers as it needs."""
+        # Imported late: it takes a quarter of a megabyte, and traces are opened rarely.
+        from agentco_tui.platforms.declared_trace import trace_of  # noqa: PLC0415
+
+        if source.lines is None:
+            return await self._decode_answer(path, (), partial(trace_of, source))
+        text = ""
+        offset: str | None = "0"
+        pages = 0
+        while offset is not None and pages < _MOST_LOG_PAGES:
+            body = await self._decode_answer(path, (("offset", offset),), lambda body: body)
+            part = as_word(value_at(body, source.lines)) or ""
+            offset = as_word(value_at(body, source.next)) if part and source.next else None
+            text += part
+            pages += 1
+        return trace_of(source, text)
 
     # -- what it says about itself
 
@@ -770,7 +792,7 @@ def capabilities_of(file: PlatformFile) -> Capabilities:
                 requests.setdefault(operation, f"GET {source.one}")
     for source in file.tasks.values():
         if source.trace:
-            requests.setdefault("task_trace", f"GET {source.trace[0]}")
+            requests.setdefault("task_trace", f"GET {source.traces[0].get}")
         if source.approve is not None:
             requests.setdefault("approve_task", " ".join(source.approve.request))
     writes: tuple[tuple[Operation, DeclaredWrite | None], ...] = (

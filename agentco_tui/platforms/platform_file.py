@@ -30,6 +30,7 @@ from agentco_tui.platforms.platform_records import (
     PlatformFile,
     Source,
     Sources,
+    TraceSource,
 )
 from agentco_tui.platforms.templates import TemplateError, names_in
 from agentco_tui.reading.field_path import FieldPathError, parse_field_path
@@ -151,6 +152,8 @@ def _check_of_value(declared: Any) -> Callable[[object], Any]:
 def _words_for(declared: Any) -> str:
     if get_origin(declared) is Literal:
         return " or ".join(f'"{word}"' for word in get_args(declared))
+    if declared == tuple[TraceSource | str, ...]:
+        return "paths in quotes, or tables with them, in brackets"
     if get_origin(declared) is tuple:
         return "texts in quotes, in brackets"
     words = {str: "a text in quotes", bool: "true or false", int: "a whole number"}
@@ -211,8 +214,8 @@ def _mistakes_in_source(file: PlatformFile, place: str, source: Source) -> _Mist
         yield from _wrong_braces(f"{place}.written.{name}", template, (name,))
     if source.approve is not None:
         yield from _mistakes_in_write(file, f"{place}.approve", source.approve, None)
-    for path in source.trace:
-        yield from _wrong_path(file, f"{place}.trace", path, None)
+    for trace in source.traces:
+        yield from _wrong_path(file, f"{place}.trace", trace.get, None)
     for name, path in source.names.items():
         if "{" in name or not path:
             yield f"{place}.names.{name}", "must be the path of a field"

@@ -74,6 +74,20 @@ class DeclaredVerb(DeclaredWrite, frozen=True, kw_only=True):
     """What shows that it was done, if not the status of the record."""
 
 
+class TraceSource(msgspec.Struct, frozen=True, kw_only=True):
+    """A request for a part of what is known of a task's course."""
+
+    get: str
+    kind: str | None = None
+    """What its steps are called that have no kind of their own: "comment"."""
+    fields: dict[Literal["kind", "name", "text", "status", "at"], str] = {}
+    """Where these are in a step, if not under a name that is known anyway."""
+    lines: str | None = None
+    """The path of a text with a JSON object in each line, if the steps are there."""
+    next: str | None = None
+    """The path of the `offset` at which a longer log goes on."""
+
+
 class OffsetPaging(msgspec.Struct, frozen=True, kw_only=True):
     """Pages that are asked for by the number of rows before them."""
 
@@ -123,8 +137,15 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     never: dict[str, str] = {}
     """By type, or "*" for any: why a row must not be approved."""
     approve: DeclaredWrite | None = None
-    trace: Words = ()
-    """The paths of what is known of a task's course, which are joined by time."""
+    trace: tuple[TraceSource | str, ...] = ()
+    """What is known of a task's course, each a path or a table with one; joined by time."""
+
+    @property
+    def traces(self) -> tuple[TraceSource, ...]:
+        """The requests of `trace`."""
+        return tuple(
+            TraceSource(get=each) if isinstance(each, str) else each for each in self.trace
+        )
 
     def by_type(self, row_type: str | None, name: Literal["says", "never"]) -> Any:
         """What the source says of a type of row; None if nothing."""

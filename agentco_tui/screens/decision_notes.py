@@ -21,6 +21,7 @@ from agentco_tui.actions.outcome import (
     Reason,
     Step,
     TaskDecision,
+    Verb,
 )
 from agentco_tui.actions.outcome_words import (
     approved_later,
@@ -105,7 +106,16 @@ def settled_as(dashboard: DashboardContext, task_id: str) -> Cell | None:
 
 
 def may_approve(dashboard: DashboardContext, task: Task) -> bool:
-    """Whether approving a task makes sense: it waits, and is not approved or being approved."""
+    """Whether approving a task makes sense: a decision is open, and may be an approval.
+
+    On some platforms, not every task that waits can be approved.
+    """
+    not_offered = dashboard.services.why_not_for(Verb.APPROVE, task)
+    return not_offered is None and is_undecided(dashboard, task)
+
+
+def is_undecided(dashboard: DashboardContext, task: Task) -> bool:
+    """Whether a task waits for a decision, and none of this dashboard has settled it or may yet."""
     decision = dashboard.decisions.by_task.get(task.id)
     is_open = decision is None or decision.outcome is not None
     waits = waits_for_person(task) and task.unwritable is None

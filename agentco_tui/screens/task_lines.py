@@ -13,12 +13,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Any, ClassVar
 
-from agentco_tui.actions.outcome import Verb
 from agentco_tui.live import insight
 from agentco_tui.model import Task
 from agentco_tui.screens.decision_notes import (
     decision_items,
     line_note,
+    is_undecided,
     may_approve,
     resolution_note,
     settled_as,
@@ -44,15 +44,10 @@ class TaskLines(ListView[R]):
         task = self.subject()
         if not isinstance(task, Task):
             actions.pop("tasks.trace", None)
-        if not isinstance(task, Task) or not self._can_approve(task):
+        if not isinstance(task, Task) or not may_approve(self.dashboard, task):
             actions.pop("tasks.approve", None)
             actions.pop("tasks.mark", None)
         return actions
-
-    def _can_approve(self, task: Task) -> bool:
-        """Whether approving a task makes sense, and the platform offers it for this one."""
-        not_offered = self.dashboard.services.why_not_for(Verb.APPROVE, task)
-        return not_offered is None and may_approve(self.dashboard, task)
 
     def resolution(self, row_id: str) -> Cell:
         record = self.subject(row_id)
@@ -125,7 +120,7 @@ class TaskLines(ListView[R]):
         above = rows.shown[max(0, index - MOST_SEARCHED) : index]
         for row_id in (*below, *reversed(above)):
             task = self.subject(row_id)
-            waits = isinstance(task, Task) and may_approve(self.dashboard, task)
+            waits = isinstance(task, Task) and is_undecided(self.dashboard, task)
             if waits and task.id not in decided and not rows.tombstone(row_id):
                 self.table.move_cursor_to(row_id)
                 return

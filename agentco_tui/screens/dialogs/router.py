@@ -51,7 +51,7 @@ from agentco_tui.live.insight import waits_for_person
 from agentco_tui.model import Record, Task
 from agentco_tui.model import format as fmt
 from agentco_tui.screens.base_frame import BaseFrame
-from agentco_tui.screens.decision_notes import may_approve, resolution_note, text_of
+from agentco_tui.screens.decision_notes import is_undecided, resolution_note, text_of
 from agentco_tui.screens.dialogs.approve_dialog import ApproveQuestion
 from agentco_tui.screens.dialogs.batch_progress import BatchProgress
 from agentco_tui.screens.dialogs.batch_question import BatchQuestion
@@ -354,7 +354,7 @@ class DialogRouter:
             if ask_again:
                 self.approve_many(batch.to_ask_again)
             else:
-                self.go_to_next({task.id for task in tasks if not may_approve(dashboard, task)})
+                self.go_to_next({task.id for task in tasks if not is_undecided(dashboard, task)})
 
         self._frame.app.push_screen(progress, closed)
 

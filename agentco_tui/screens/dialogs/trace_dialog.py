@@ -1,7 +1,8 @@
 """The trace of a task: the steps that an AI agent took for it, as a page or in a few lines.
 
-`TraceScreen` reads the trace and shows it, with the task's fields below. A long trace is folded:
-enter unfolds the step under the cursor, and a failed step is unfolded from the beginning. `/`
+`TraceScreen` reads the trace and shows it, with the task's fields below; that of a task that runs
+is read again and again, so that its log can be watched. A long trace is folded: enter unfolds the
+step under the cursor, and a failed step is unfolded from the beginning. `/`
 searches the steps. The questions about an approval show the last steps with `summary_items`.
 The steps come from the platform, the remote service; a decision is an approval started here, and a
 resolution what became of a task that no longer waits.
@@ -23,7 +24,7 @@ from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
 from agentco_tui.api.errors import ApiError
-from agentco_tui.model import Task, Trace, TraceStep, extra_fields
+from agentco_tui.model import Task, TaskState, Trace, TraceStep, extra_fields
 from agentco_tui.model import format as fmt
 from agentco_tui.screens.cells import CellContext
 from agentco_tui.screens.dashboard_context import DashboardContext
@@ -247,6 +248,27 @@ class TraceScreen(FullScreenDialog[bool], SearchableDialog[bool]):
     def on_mount(self) -> None:
         self.set_timer(READ_AFTER, self._mark_as_read, name="read")
         self.action_read()
+        if self.subject.state is TaskState.RUNNING:
+            self.set_interval(self.workspace.settings.refresh, self._follow_soon, name="follow")
+
+    def _follow_soon(self) -> None:
+        if self.app.screen is self and isinstance(self.trace, Trace):
+            start_worker(self, self._follow, "follow the trace", exclusive=True, group="follow")
+
+    async def _follow(self) -> None:
+        """Show the steps that the agent has taken since; the cursor stays on the last one."""
+        before = self.trace
+        trace = await self.workspace.traces.read(self.subject)
+        if not isinstance(before, Trace) or not isinstance(trace, Trace):
+            return  # an error is shown when the user asks again: what was read stays readable
+        if self.trace is not before or trace.steps == before.steps:
+            return
+        is_at_end = self._number_at_cursor() in (0, len(before.steps))
+        self.trace = trace
+        self._unfolded |= {
+            number for number, step in enumerate(trace.steps, start=1) if step.failed
+        }
+        self.show_items(len(trace.steps) if is_at_end else 0)
 
     def _mark_as_read(self) -> None:
         """Remember what the user has read of the task, unless the page was covered or left."""
