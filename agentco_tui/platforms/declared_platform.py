@@ -218,7 +218,7 @@ _Request: TypeAlias = tuple[str, str, tuple[tuple[str, str], ...]]
 """A source, and the path and the parameters of a request for it."""
 
 
-class _Answer(NamedTuple):
+class _RestingAnswer(NamedTuple):
     """The answer to a request, when it came, and how many others of its company had changed."""
 
     listing: Listing[Any]
@@ -257,7 +257,7 @@ class DeclaredPlatform(Client):
         """By what was asked for: the parts of a joined listing, and the listing."""
         self._ids: dict[int, tuple[Listing[Any], frozenset[str]]] = {}
         """The listings that were searched for ids, by their identity, with those ids."""
-        self._answered: dict[_Request, _Answer] = {}
+        self._answered: dict[_Request, _RestingAnswer] = {}
         """The last answer to each request for a list."""
         self._changes = Counter[str | None]()
         """By company, how many answers were others than those before them."""
@@ -638,7 +638,7 @@ class DeclaredPlatform(Client):
         if before is not None and before.listing is not listing and not declared.source.rests:
             self._changes[company] += 1
         if before is not None or len(self._answered) < self._most_cached_lists:
-            self._answered[request] = _Answer(listing, monotonic(), self._changes[company])
+            self._answered[request] = _RestingAnswer(listing, monotonic(), self._changes[company])
 
     def ask_anew(self) -> None:
         """Use no answer again that was to rest: something is known to have happened."""
@@ -734,7 +734,12 @@ class DeclaredPlatform(Client):
         if path is None:
             raise self._refusal("this for a record without what its request names", method)
         body = fill_body(write.body, value_of)
-        receipt = await self._write(kind.kind, path, body, attempt_id, why_withheld, method=method)
+        try:
+            receipt = await self._write(
+                kind.kind, path, body, attempt_id, why_withheld, method=method
+            )
+        finally:
+            self.ask_anew()
         word = receipt.status_word
         if write.done and receipt.verdict is Verdict.YES and word not in write.done:
             message = clean_line(f"{self.file.name} answered with the status {word or 'none'}")

@@ -17,8 +17,8 @@ from agentco_tui.live import insight
 from agentco_tui.model import Task
 from agentco_tui.screens.decision_notes import (
     decision_items,
-    line_note,
     is_undecided,
+    line_note,
     may_approve,
     resolution_note,
     settled_as,

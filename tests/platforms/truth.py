@@ -245,6 +245,7 @@ async def check_all_tasks(platform: DeclaredPlatform) -> None:
         "backlog": {TaskState.QUEUED},
         "done": {TaskState.DONE},
         "cancelled": {TaskState.CANCELLED},
+        "running": {TaskState.RUNNING},
     }
     done = await platform.tasks(status="done")
     assert {task.id for task in done.records} == {r["id"] for r in rows if r["status"] == "done"}
