@@ -200,7 +200,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("budget.alerts", "tab", "Alerts", "To the alerts, and back to the budgets.", "budget",
         "alerts"),
     Command("activity.follow", "p", "Pause", "Pause the feed, or follow it again.", "activity",
-        "follow", operation="activity"),
+        "follow"),
     Command("activity.filters", "f", "Filters", "Company, agent, dates and limit.", "activity",
         "screen.form('activity.filters')", operation="activity"),
     Command("activity.export", "e", "Export", "Write the platform's export to a file.", "activity",

@@ -61,6 +61,10 @@ def test_status_judges_the_budgets(run: Command, server: ComposedLiteLLM) -> Non
     server.teams[0]["spend"] = server.keys[0]["spend"] = 1.0
     server.keys[3]["spend"] = 0.5
     assert run("status").code == 0, "what is not offered is no reason for a worse level"
+    run.env["AGENTCO_API_KEY"] = "sk-another"
+    refused = run("status")
+    assert refused.code == 3
+    assert refused.lines[0].startswith("UNKNOWN - 4 of 4 requests without an answer: the key is")
 
 
 def test_get_budget_has_all_that_there_is(run: Command) -> None:

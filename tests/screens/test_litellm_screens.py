@@ -151,7 +151,7 @@ async def test_tasks_and_activity_say_that_they_are_not_offered(
         assert tone_of(s.main.lines.header, "not offered") is Tone.DIM
         assert f"{place.upper()}" in s.lines[2]
         assert "following" not in s.text
-        for label in {"tasks": (" new task",), "activity": (" pause", " filters")}[place]:
+        for label in {"tasks": (" new task",), "activity": (" filters", " export")}[place]:
             assert tone_of(s.main.lines.footer, label) is Tone.DIM
         assert_calm(s)
         await s.press("r")
