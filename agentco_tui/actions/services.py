@@ -177,7 +177,12 @@ class Services:
         if company is None or company.id is None or self.company_name(company) is not None:
             return
         with suppress(ApiError):
-            self.companies_read[company.id] = await self.client.company(company.id)
+            if self.client.capabilities.why_not("company") is None:
+                self.companies_read[company.id] = await self.client.company(company.id)
+                return
+            # A platform that offers no single company offers the list.
+            listing = await self.client.companies()
+            self.companies_read |= {each.sent_id: each for each in listing.records}
 
     def agent_name(self, agent: Ref) -> SafeText | None:
         """The name of an agent: as it was sent, as the store has it, or as it was read."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import asdict
 
 from agentco_tui.api.capabilities import LIST_OF_KIND, Read
-from agentco_tui.api.errors import ApiError, KeyRejected, Unreachable, Unreadable
+from agentco_tui.api.errors import ApiError, KeyRejected, NotOffered, Unreachable, Unreadable
 from agentco_tui.commands.command_context import connected_client
 from agentco_tui.commands.command_output import Exit, error_json, print_json, print_lines
 from agentco_tui.commands.held_lines import HeldLines
@@ -64,7 +64,8 @@ async def examine_fields(settings: Settings, *, as_json: bool) -> int:
             "Lines under [profiles.…] can be pasted into the config file. Those that begin with #"
             " name the most similar field; check them first."
         )
-    failed = any(failure is not None for _, failure in results.values())
+    # What the platform does not offer is no failure.
+    failed = any(not isinstance(failure, NotOffered | None) for _, failure in results.values())
     return Exit.NO_ANSWER if failed else Exit.OK
 
 
@@ -120,7 +121,8 @@ def _field_lines(
     The last one is empty. `title` is the kind, and how it is listed.
     """
     if report is None:
-        return [f"{signs.warning} {title}: {failure}", ""]
+        sign = signs.unknown if isinstance(failure, NotOffered) else signs.warning
+        return [f"{sign} {title}: {failure}", ""]
     lines: list[str] = []
     if failure is not None:
         lines.append(f"{signs.warning} {title}: {failure}")

@@ -15,7 +15,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentco_tui.api.errors import ApiError
+from agentco_tui.api.errors import ApiError, NotOffered
 from agentco_tui.cli.arguments import UsageError
 from agentco_tui.commands.command_context import command_context, connected_client
 from agentco_tui.commands.command_output import Exit, OutputError, print_to_stderr, write_stdout
@@ -106,6 +106,7 @@ async def _to_stdout(settings: Settings, arguments: Arguments) -> int:
                     async for chunk in chunks:
                         write_stdout(chunk)
         except ApiError as error:
-            print_to_stderr(f"{error}; the output is incomplete")
+            is_begun = not isinstance(error, NotOffered)
+            print_to_stderr(f"{error}; the output is incomplete" if is_begun else str(error))
             return Exit.NO_ANSWER
     return Exit.OK

@@ -18,7 +18,7 @@ from typing import Any, Final, TypeAlias
 
 from msgspec.structs import replace
 
-from agentco_tui.api.errors import ApiError, Invalid, NotFound, NotSent
+from agentco_tui.api.errors import ApiError, Invalid, NotFound, NotOffered, NotSent
 from agentco_tui.cli.arguments import UsageError
 from agentco_tui.commands.command_context import command_context
 from agentco_tui.commands.command_output import (
@@ -41,7 +41,7 @@ from agentco_tui.commands.get_selection import (
     with_status,
 )
 from agentco_tui.config import Arguments, Settings
-from agentco_tui.live.feeds import NAMES, ActivityFilter, FeedName
+from agentco_tui.live.feeds import NAMES, OPERATION_OF_FEED, ActivityFilter, FeedName
 from agentco_tui.live.filtered_log import FilteredLog
 from agentco_tui.live.insight import LEVEL_WORDS, rank_of_priority
 from agentco_tui.live.names import Names, of_company
@@ -230,6 +230,8 @@ async def _read_records(
             collection, failure = await reads[number]
         else:
             collection, failure = await _read_feed(workspace, feed, log)
+        if isinstance(failure, NotOffered) and _is_one_offered(workspace, feeds):
+            continue  # a list of several that the platform does not have is not missing
         _print_gaps(feed, collection.listing, failure)
         if failure is not None:
             code = Exit.NO_ANSWER
@@ -256,6 +258,12 @@ async def _read_records(
         return [await _request_one(workspace, kind, wanted, records)], code
     print_to_stderr(f"no {kind} that was read has the id or name {clean_line(wanted)}")
     return [], Exit.NO_ANSWER
+
+
+def _is_one_offered(workspace: Workspace, feeds: Iterable[FeedName]) -> bool:
+    """Whether the platform has one of the feeds at least."""
+    capabilities = workspace.client.capabilities
+    return any(capabilities.why_not(OPERATION_OF_FEED[feed]) is None for feed in feeds)
 
 
 async def _read_feed(

@@ -102,6 +102,8 @@ class WorkspaceCollector:
         monotonic = workspace.clock.monotonic()
         for feed in FEEDS:
             freshness = workspace.store.freshness[feed]
+            if not freshness.is_offered:
+                continue  # a feed that the platform does not have is not down
             builder.add("feed_up", int(freshness.phase is Phase.LIVE), feed)
             builder.add("feed_age_seconds", freshness.age(monotonic), feed)
         await workspace.refresh_needs()

@@ -26,6 +26,7 @@ from agentco_tui.commands.command_output import Exit, print_lines
 from agentco_tui.commands.get import field_lines
 from agentco_tui.commands.writing import open_for_writing, run_write
 from agentco_tui.config import Arguments, Settings
+from agentco_tui.live.feeds import FeedName
 from agentco_tui.model import Record, Task
 from agentco_tui.system.garbage import collect_as_usual
 from agentco_tui.workspace.workspace import Workspace
@@ -87,8 +88,11 @@ async def _print_needs(workspace: Workspace) -> None:
         words = sentence_of(need, workspace.names, workspace.outlook, now)
         print_lines(f"{number}. {need.level.name.lower()}: {words}")
     freshness_by_feed = workspace.store.freshness
-    failures = {str(feed.failure) for feed in freshness_by_feed.values() if feed.failure}
-    print_lines(*sorted(failures), f"{len(needs)} need you, {waiting} tasks wait")
+    offered = [freshness for freshness in freshness_by_feed.values() if freshness.is_offered]
+    failures = {str(freshness.failure) for freshness in offered if freshness.failure}
+    pending = freshness_by_feed[FeedName.PENDING]
+    tasks = f"{waiting} tasks wait" if pending.is_offered else f"tasks: {pending.failure}"
+    print_lines(*sorted(failures), f"{len(needs)} need you, {tasks}")
 
 
 async def _approve(task: Task, workspace: Workspace, services: Services) -> None:

@@ -82,6 +82,7 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     sums: tuple[tuple[SafeText, Budget], ...] = ()
     """The budgets whose spending is shown, each with the name of its owner."""
     failed: Mapping[FeedName, ApiError] = msgspec.field(default_factory=dict)
+    requests: int = len(CHECKED_FEEDS)  # those that the platform offers
 
 
 def run(arguments: Arguments, env: Mapping[str, str]) -> int:
@@ -191,6 +192,7 @@ def judge(
         budget=budgets[0] if budgets and has_total else None,
         sums=tuple((names.budget_owner(budget), budget) for budget in budgets),
         failed=unread,
+        requests=len(CHECKED_FEEDS) - (len(failed) - len(unread)),
     )
 
 
@@ -251,7 +253,7 @@ def headline(judgement: Judgement) -> str:
         parts.append(_alerts_in_words(sum(judgement.alerts.values())))
     parts += _sums_in_words(judgement.sums)
     if judgement.failed:
-        parts.append(_failures_in_words(judgement.failed))
+        parts.append(_failures_in_words(judgement))
     return "; ".join(parts)
 
 
@@ -301,11 +303,11 @@ def _sums_in_words(sums: Sequence[tuple[SafeText, Budget]]) -> list[str]:
     return words
 
 
-def _failures_in_words(failed: Mapping[FeedName, ApiError]) -> str:
+def _failures_in_words(judgement: Judgement) -> str:
     """The number of requests that failed, and the most common reason."""
-    reasons = _parts_by_reason(failed)
+    reasons = _parts_by_reason(judgement.failed)
     most_common, parts = reasons[0]
-    words = f"{len(failed)} of {len(CHECKED_FEEDS)} requests without an answer"
+    words = f"{len(judgement.failed)} of {judgement.requests} requests without an answer"
     if len(reasons) > 1:
         words = f"{words}, {len(parts)} of them"
     return f"{words}: {most_common}"

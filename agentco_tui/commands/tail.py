@@ -26,6 +26,7 @@ from agentco_tui.api.errors import (
     KeyRejected,
     NotAllowed,
     NotFound,
+    NotOffered,
     NotSent,
     TlsFailure,
 )
@@ -33,7 +34,7 @@ from agentco_tui.commands.command_context import command_context
 from agentco_tui.commands.command_output import Exit, print_json, print_lines, print_to_stderr
 from agentco_tui.config import Arguments, Settings
 from agentco_tui.live.activity_window import MISSING, is_gap
-from agentco_tui.live.feeds import ActivityFilter, Query
+from agentco_tui.live.feeds import ActivityFilter, FeedName, Query
 from agentco_tui.live.filtered_log import FilteredLog
 from agentco_tui.live.names import Names
 from agentco_tui.live.poll_timing import after_failure
@@ -143,7 +144,8 @@ class Tail:
         """Report a failed poll; returns what `print_new` does."""
         is_first = not self._new_entries.is_answered
         if not self._follows or (is_first and isinstance(error, _PERMANENT_ERRORS)):
-            print_to_stderr(str(error))
+            is_offered = not isinstance(error, NotOffered)
+            print_to_stderr(str(error) if is_offered else f"{FeedName.ACTIVITY}: {error}")
             self.exit_code = Exit.NO_ANSWER
             return None
         if str(error) != self._printed_failure:

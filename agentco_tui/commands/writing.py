@@ -245,8 +245,9 @@ async def _write(settings: Settings, arguments: Arguments) -> Outcome:
             return await _approve(services, arguments, company)
         listed = await named_agent(arguments["agent"], services.client, company)
         agent = listed
+        is_offered_alone = services.client.capabilities.why_not("agent") is None
         # `unwritable` says why no change may name the agent: several were sent with its id.
-        if listed.unwritable is None:
+        if listed.unwritable is None and is_offered_alone:
             agent = await services.client.agent(listed.id)
         if arguments["command"] == "create-task":
             agent_company = agent.company.id if agent.company is not None else None

@@ -185,17 +185,25 @@ def changes_since(
     since, now = span
     context = _Since(past, store, Names(store), limits, since, now)
     sums = _sums(context)
-    unknown = [ChangeEvent(None, words, level=Level.WARNING) for words in gap_words(past, span)]
+    gaps = gap_words(past, span, store)
+    unknown = [ChangeEvent(None, words, level=Level.WARNING) for words in gaps]
     # If something was not seen, it is not known that nothing happened.
     seen = " in the time that was seen" if unknown else ""
     nothing_wrong = f"nothing went wrong{seen}"
     is_log_known = any(end > since for _, end in past.seen)
     if not is_log_known:
         nothing_wrong = "the log was not read"
+
+    def none(feed: FeedName, words: str) -> str:
+        """The words for no events of a feed, if the platform has it."""
+        return store.freshness[feed].why_not_offered or words
+
+    nothing_decided = none(FeedName.PENDING, f"nothing was decided{seen}")
     sections: list[Section] = []
     if unknown:
         sections.append(Section(mark_safe("Not known"), unknown))
-    sections.append(_section("Decided", _decided(context, sent), none=f"nothing was decided{seen}"))
+    sections.append(_section("Decided", _decided(context, sent), none=nothing_decided))
+    nothing_wrong = none(FeedName.ACTIVITY, nothing_wrong)
     sections.append(_section("Went wrong", _went_wrong(context), none=nothing_wrong))
     sections.append(
         _section(
@@ -205,8 +213,10 @@ def changes_since(
             notes=_notes_on_sums(context, sums),
         )
     )
-    sections.append(_section("Alerts", _alerts(context), none=f"no alert came or went{seen}"))
-    sections.append(_section("Newly waiting", _newly_waiting(context), none="nothing is new"))
+    no_alert = none(FeedName.ALERTS, f"no alert came or went{seen}")
+    sections.append(_section("Alerts", _alerts(context), none=no_alert))
+    nothing_new = none(FeedName.PENDING, "nothing is new")
+    sections.append(_section("Newly waiting", _newly_waiting(context), none=nothing_new))
     return sections
 
 
@@ -218,14 +228,19 @@ def _section(
     return Section(mark_safe(name), events, mark_safe(none), notes)
 
 
-def gap_words(past: HistorySlice, span: Span) -> list[SafeText]:
-    """A sentence for each gap in the time between the two."""
+def gap_words(past: HistorySlice, span: Span, store: Store) -> list[SafeText]:
+    """A sentence for each gap in the time between the two, of what the platform offers at all."""
     since, now = span
-    feeds = [("the log", past.seen)]
+    feeds = [("the log", FeedName.ACTIVITY, past.seen)]
     if past.why_incomplete is None:
-        feeds += [("the queue", past.queue_seen), ("alerts", past.alerts_seen)]
+        feeds += [
+            ("the queue", FeedName.PENDING, past.queue_seen),
+            ("alerts", FeedName.ALERTS, past.alerts_seen),
+        ]
     names_by_gap: dict[str, list[str]] = {}
-    for name, seen in feeds:
+    for name, feed, seen in feeds:
+        if not store.freshness[feed].is_offered:
+            continue
         for begin, end in gaps_of(seen, since, now):
             gap = f"from {to_minute(begin, now)} to {to_minute(end, now)}"
             names_by_gap.setdefault(gap, []).append(name)

@@ -191,7 +191,7 @@ COMMANDS: tuple[Command, ...] = (
         "screen.form('companies.clone')", verb="clone company",
         operation="clone_company"),
     Command("companies.scope", "enter", "Scope", "Show only this company, on every screen.",
-        "companies", "open", over="list.open", operation="company"),
+        "companies", "open", over="list.open"),
     Command("agents.limit", "l", "Limit", "Set the agent's monthly limit.", "agents",
         "screen.form('agents.limit')", verb="set limit", operation="set_agent_limit"),
     Command("budget.limit", "l", "Limit", "Set the agent's monthly limit.", "budget",

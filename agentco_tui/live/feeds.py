@@ -22,6 +22,7 @@ from agentco_tui.api.errors import ApiError, NotOffered
 
 if TYPE_CHECKING:
     from agentco_tui.api.capabilities import Operation
+    from agentco_tui.text import SafeText
 
 
 class FeedName(StrEnum):
@@ -190,7 +191,14 @@ class Freshness(msgspec.Struct, frozen=True):
     @property
     def is_offered(self) -> bool:
         """Whether the platform has this feed at all, as far as is known."""
-        return not isinstance(self.failure, NotOffered)
+        return self.why_not_offered is None
+
+    @property
+    def why_not_offered(self) -> SafeText | None:
+        """The sentence that the platform does not have this feed; None while that is not known."""
+        if isinstance(self.failure, NotOffered):
+            return self.failure.sentence
+        return None
 
     @property
     def awaited(self) -> bool:

@@ -25,7 +25,14 @@ from agentco_tui.api import errors
 from agentco_tui.api.errors import ApiError
 from agentco_tui.live.activity_window import DEFAULT_CAPACITY, ActivityWindow, LogEntries, is_gap
 from agentco_tui.live.backfill import PAUSE, GapFiller
-from agentco_tui.live.feeds import ActivityFilter, Clock, FeedName, Freshness, Pace
+from agentco_tui.live.feeds import (
+    OPERATION_OF_FEED,
+    ActivityFilter,
+    Clock,
+    FeedName,
+    Freshness,
+    Pace,
+)
 from agentco_tui.live.fetch import ACTIVITY_LIMIT
 from agentco_tui.live.log_reader import LogReader, WaitUntilIdle
 from agentco_tui.live.names import Names
@@ -122,7 +129,13 @@ class FilteredLog(LogEntries):
     # ---- reading
 
     async def read(self) -> None:
-        """Request the newest entries once, and merge them. Raises ApiError."""
+        """Request the newest entries once, and merge them. Raises ApiError.
+
+        NotOffered is raised if the platform has no log; nothing is sent then.
+        """
+        not_offered = self._client.capabilities.why_not(OPERATION_OF_FEED[FeedName.ACTIVITY])
+        if not_offered is not None:
+            raise errors.NotOffered(not_offered)
         asked = self.asked
         # What the window would not keep need not come over the line.
         limit = min(asked.limit or ACTIVITY_LIMIT, self.window.capacity)
@@ -195,9 +208,12 @@ class FilteredLog(LogEntries):
             return
         failures = before.failures + 1
         delay = after_failure(failure, failures, refresh, self._random)
+        if isinstance(failure, errors.NotOffered):
+            delay = inf
         self._due_at = self._clock.monotonic() + delay
+        next_try_at = None if delay == inf else self._due_at
         self._set_freshness(
-            replace(before, failure=failure, failures=failures, next_try_at=self._due_at)
+            replace(before, failure=failure, failures=failures, next_try_at=next_try_at)
         )
 
     async def _fill_gaps_as_they_come(self) -> None:

@@ -385,7 +385,9 @@ class Store:
 
     def forget_feed(self, feed: FeedName) -> None:
         """Empty a feed whose query changed: the old answer must not be shown for the new one."""
-        self.set_freshness(feed, Freshness())
+        # What the platform does not offer, it offers for no other query.
+        if self.freshness[feed].is_offered:
+            self.set_freshness(feed, Freshness())
         if feed is FeedName.BUDGET:
             self._overview = None
         if feed is FeedName.ACTIVITY:

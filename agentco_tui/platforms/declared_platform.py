@@ -153,6 +153,7 @@ class DeclaredKind:
         self.kind: Kind[Any] = copy(kind)
         self.kind.source = f"{list_name}.{name}"
         self.kind.where = source.where
+        self.kind.zero_is_limit = file.money.zero_is_limit
         self.kind.instead = None
         self.kind.ignored = frozenset(source.ignored)
         if source.pages is not None:
@@ -588,7 +589,7 @@ class DeclaredPlatform(Client):
 
         async def read(declared: DeclaredKind, of_company: str | None) -> Listing[Any]:
             most = declared.source.most
-            limited = dict(asked)
+            limited = dict(asked) if company is None else {**asked, "company_id": company}
             if most is not None and at_most is not None:
                 limited["limit"] = str(min(at_most, most))
             path, query = declared.request(of_company, status, limited)

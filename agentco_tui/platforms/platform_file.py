@@ -208,8 +208,8 @@ def _mistakes_in_source(file: PlatformFile, place: str, source: Source) -> _Mist
     for name in ("pending", "approve", "trace", "says", "never"):
         if getattr(source, name) and not is_of_tasks:
             yield f"{place}.{name}", "only tasks have this"
-    if source.takes and not place.startswith(("activity.", "agents.")):
-        yield f"{place}.takes", "only agents and activity take parameters"
+    if source.takes and not place.startswith(("activity.", "agents.", "agent_budgets.")):
+        yield f"{place}.takes", "only agents, agent_budgets and activity take parameters"
     for name, template in source.written.items():
         yield from _wrong_braces(f"{place}.written.{name}", template, (name,))
     if source.approve is not None:

@@ -175,6 +175,8 @@ class MoneyDeclaration(msgspec.Struct, frozen=True, kw_only=True):
 
     unit: Literal["units", "cents", "millis", "micros", "nanos"] | None = None
     currency: str | None = None
+    zero_is_limit: bool = False
+    """Whether a limit of 0 means that nothing may be spent, and not that there is no limit."""
 
 
 class PlatformFile(msgspec.Struct, frozen=True, kw_only=True):

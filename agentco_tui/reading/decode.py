@@ -131,7 +131,12 @@ def locate_rows(kind: Kind[R], body: Json, unit: Unit = NO_UNIT) -> LocatedRows 
         return None
     list_name = found.path.rpartition(".")[2].partition("[")[0].partition("{")[0]
     declared = envelope_unit(body).with_more(unit).with_more(kind.unit)
-    context = DecodeContext(names=sideloaded_names(body), unit=declared, path=list_name)
+    context = DecodeContext(
+        names=sideloaded_names(body),
+        unit=declared,
+        zero_is_limit=kind.zero_is_limit,
+        path=list_name,
+    )
     return LocatedRows(found, context)
 
 
@@ -284,6 +289,7 @@ def read_one(kind: Kind[R], body: Json, wanted_id: str | None = None) -> R:
     context = DecodeContext(
         names=sideloaded_names(body),
         unit=envelope_unit(body).with_more(kind.unit),
+        zero_is_limit=kind.zero_is_limit,
         is_root=found is body,
         key=wanted_id,
     )

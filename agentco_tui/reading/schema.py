@@ -232,6 +232,8 @@ class DecodeContext(msgspec.Struct, frozen=True, kw_only=True):
     """Names of other records in the same answer, by id (`included`, sideloaded lists)."""
     unit: Unit = NO_UNIT
     """The unit of all sums, if the answer declares it once: `{"currency": "EUR", "data": []}`."""
+    zero_is_limit: bool = False
+    """Whether a limit of 0 says that nothing may be spent; else it says that there is no limit."""
     is_root: bool = False
     """True if the record is the whole body: then its `timestamp` is the time of the answer."""
     key: str | None = None
@@ -306,6 +308,8 @@ class Kind(Generic[R]):
         self.instead = instead
         self.unit: Unit = NO_UNIT
         """The unit of sums that a profile declares."""
+        self.zero_is_limit = False
+        """Whether a limit of 0 says that nothing may be spent."""
         self.where: str | None = None
         """The exact path of the list in an answer, "" if that is the list; None: it is searched."""
         self.source = ""

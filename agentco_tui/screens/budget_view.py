@@ -32,7 +32,7 @@ from agentco_tui.model import format as fmt
 from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES
 from agentco_tui.screens.dashboard_context import DashboardContext
-from agentco_tui.screens.header_footer import told_cells, without_lines
+from agentco_tui.screens.header_footer import told_cells, without_records
 from agentco_tui.screens.key_app import ListTable, bindings_of
 from agentco_tui.screens.trends import TrendView, spending_items, trend_column
 from agentco_tui.text import SafeText, clean_line, joined, mark_safe, signs
@@ -261,7 +261,7 @@ class BudgetView(TrendView[Budget]):
         self.alerts.viewport.is_opening &= self.table.viewport.is_opening
         freshness = self.workspace.store.freshness[FeedName.ALERTS]
         # What the table says if it is empty: that there are no alerts, or that none were read.
-        words = without_lines(freshness.phase, mark_safe("no alerts"))
+        words = without_records(freshness, mark_safe("no alerts"))
         self.alerts.set_state(words, stale=freshness.phase in (Phase.STALE, Phase.FAILED))
         alerts = self.workspace.store.alerts
         count = len(self.alerts.model.records)

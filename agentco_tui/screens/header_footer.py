@@ -288,6 +288,11 @@ def without_lines(phase: Phase, none: SafeText) -> SafeText:
     return mark_safe(words.get(phase, none))
 
 
+def without_records(freshness: Freshness, none: SafeText) -> SafeText:
+    """Return the words for a feed without records: `none` only if it was read and has none."""
+    return freshness.why_not_offered or without_lines(freshness.phase, none)
+
+
 OLD_FILTER: Final = 3_600.0
 """Seconds after which a list says since when it is filtered."""
 

@@ -139,8 +139,13 @@ class ListHooks(Widget, Generic[R]):
 
     @property
     def unread(self) -> bool:
-        """Whether a list was not answered yet in the present scope, be it late or failing."""
-        return any(self.freshness_of(feed).answered_at is None for feed in self.lists)
+        """Whether a list was not answered yet in the present scope, be it late or failing.
+
+        A list that the platform does not offer counts only if there is no other.
+        """
+        freshnesses = [self.freshness_of(feed) for feed in self.lists]
+        offered = [freshness for freshness in freshnesses if freshness.is_offered]
+        return not offered or any(freshness.answered_at is None for freshness in offered)
 
     @property
     def incomplete(self) -> bool:

@@ -20,7 +20,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
 
-from agentco_tui.api.errors import ApiError
+from agentco_tui.api.errors import ApiError, NotOffered
 from agentco_tui.config import ViewSettings
 from agentco_tui.keys.places import Place
 from agentco_tui.live.feeds import NO_LOG_FILTER, SCOPED, ActivityFilter, FeedName, Phase
@@ -270,6 +270,8 @@ class ListView(ListHooks[R]):
     async def _read_whole(self, row_id: str) -> None:
         """Read the record that is open alone, and show the fields that the list leaves out."""
         record = await self.detail.read_whole(self.read_one(row_id))
+        if isinstance(record, NotOffered):
+            return  # the list has all that there is of it
         if isinstance(record, ApiError):
             self.frame.say(str(record), bad=True)
         elif self.table.viewport.cursor == record.id:

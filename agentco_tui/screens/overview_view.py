@@ -59,6 +59,8 @@ from agentco_tui.widgets.workers import start_worker
 
 WORST_PHASE_FIRST: Final = (Phase.LOADING, Phase.STALE, Phase.FAILED, Phase.LIVE)
 """The rows are as old as the worse of the two feeds that most needs come from."""
+BUDGET_NEEDS: Final = (FeedName.COMPANY_BUDGETS, FeedName.AGENT_BUDGETS)
+"""The feeds that needs about money come from, if the platform sends no alerts."""
 LARGE: Final = 36
 """Lines of a terminal at or above which trends always have lines."""
 LEAST_LIST: Final = 4
@@ -234,7 +236,17 @@ class OverviewView(TaskLines[Need]):
             self.latest.fill()
             self.show_detail()
         self._give_room()
-        super().show_head(min(phases[:2], key=WORST_PHASE_FIRST.index))
+        super().show_head(self._phase_of_rows())
+
+    def _phase_of_rows(self) -> Phase:
+        """Return the worse phase of the two feeds that most needs come from.
+
+        If the platform offers neither, the needs are those of the budgets.
+        """
+        freshness = self.workspace.store.freshness
+        feeds = [feed for feed in self.lists[:2] if freshness[feed].is_offered]
+        phases = [freshness[feed].phase for feed in feeds or BUDGET_NEEDS]
+        return min(phases, key=WORST_PHASE_FIRST.index)
 
     def show_needs(self) -> None:
         self._trends_by_lines.clear()
@@ -358,7 +370,8 @@ class OverviewView(TaskLines[Need]):
         return cells, right
 
     def nothing(self) -> SafeText:
-        if any(freshness.answered_at is None for freshness in self.row_freshnesses):
+        offered = [freshness for freshness in self.row_freshnesses if freshness.is_offered]
+        if any(freshness.answered_at is None for freshness in offered):
             return mark_safe(f"{signs.unknown} {super().nothing()}, as far as is known")
         is_good = self.workspace.scope.phase() is Phase.LIVE
         since = ""

@@ -17,7 +17,7 @@ from agentco_tui.live.feeds import FeedName
 from agentco_tui.model import Budget
 from agentco_tui.model import format as fmt
 from agentco_tui.screens.dashboard_context import DashboardContext
-from agentco_tui.screens.header_footer import without_lines
+from agentco_tui.screens.header_footer import without_records
 from agentco_tui.screens.overview_panels import (
     is_noisy,
     latest_items,
@@ -54,8 +54,8 @@ class OverviewPanel(Vertical):
 
     def _placeholder(self, feed: FeedName, none: str) -> PaneItem:
         """Return the line that is shown without records: `none` only if the feed has none."""
-        phase = self._workspace.store.freshness[feed].phase
-        return Paragraph(without_lines(phase, self._workspace.scope.nothing(none)), Tone.DIM)
+        freshness = self._workspace.store.freshness[feed]
+        return Paragraph(without_records(freshness, self._workspace.scope.nothing(none)), Tone.DIM)
 
 
 class SpendPanel(OverviewPanel):
@@ -71,7 +71,9 @@ class SpendPanel(OverviewPanel):
         budgets = money_of(self._dashboard, height)
         self.budgets = budgets
         lines = money_items(budgets, self._dashboard, width)
-        self.pane.show(lines or [self._placeholder(FeedName.BUDGET, "no budgets")])
+        is_total_offered = self._workspace.store.freshness[FeedName.BUDGET].is_offered
+        feed = FeedName.BUDGET if is_total_offered else FeedName.COMPANY_BUDGETS
+        self.pane.show(lines or [self._placeholder(feed, "no budgets")])
         period = next((b for b in budgets if b.period or b.resets), None)
         words = mark_safe("") if period is None else period_and_day(period, self._clock.now())
         self.title_line.show([Cell(mark_safe(" SPEND "), Tone.STRONG), Cell(words)])

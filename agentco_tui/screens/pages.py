@@ -73,13 +73,15 @@ def company_page(company: Company, dashboard: DashboardContext) -> list[PaneItem
     entries = filter(is_of_company, reversed(context.store.activity))
     bad = (entry for entry in entries if insight.SEVERITY_LEVELS[entry.severity] > Level.OK)
     hours = (workspace.outlook.of_agent(agent.id).entries_by_hour for agent in agents)
+    not_offered = context.store.freshness[FeedName.ACTIVITY].why_not_offered
+    no_failures = not_offered or "none in the part of the log that is known"
     return [
         *_company_head(company, agents),
         *_waiting_part(tasks, context, "tasks"),
         *waiting_trend(workspace, company.id).items(),
         *_money_part(context.budget_of(company), dashboard),
         *_agents_part(agents, tasks, context),
-        *_log_part("Failures", bad, context, 10, "none in the part of the log that is known"),
+        *_log_part("Failures", bad, context, 10, no_failures),
         *entries_trend(sum_of_days(hours)).items(),
         BlankLine(),
         field("tasks", fmt.count(company.task_count)),
@@ -158,6 +160,14 @@ def _part(
     return [BlankLine(), Heading(mark_safe(heading)), *items]
 
 
+def _unread_words(feed: FeedName, context: CellContext) -> str | None:
+    """Return why no records of a feed are there; None if it was read."""
+    freshness = context.store.freshness[feed]
+    if freshness.answered_at is not None:
+        return None
+    return freshness.why_not_offered or "not read yet"
+
+
 def _waiting(context: CellContext) -> Iterator[Task]:
     return filter(insight.waits_for_person, islice(context.store.pending, MOST_TASKS))
 
@@ -178,8 +188,9 @@ def _waiting_part(tasks: list[Task], context: CellContext, more: str = "") -> li
     for task, row in zip(tasks, rows, strict=True):
         agent = context.names.agent(task.agent) if more else ""
         lines.append(_line(f"tasks:{task.id}", row, agent))
-    if context.store.freshness[FeedName.PENDING].answered_at is None:
-        return _part("Waiting", lines, more=more, none="not read yet")
+    unread = _unread_words(FeedName.PENDING, context)
+    if unread is not None:
+        return _part("Waiting", lines, more=more, none=unread)
     heading = f"Waiting {fmt.count(len(tasks))}"
     if tasks:
         heading += f", the oldest {context.wait(min(since.values()))}"
@@ -258,10 +269,11 @@ def _agent_log_part(
     more.
     """
     none = f"none among the newest {fmt.count(len(context.store.activity))} entries of the log"
-    if context.store.freshness[FeedName.ACTIVITY].answered_at is None:
-        none = "not read yet"
+    none = _unread_words(FeedName.ACTIVITY, context) or none
     log_key = f"{AGENT_LOG}:{agent_id}"
     items = _log_part("Latest", entries, context, 0, none, more=log_key)
+    if not context.store.freshness[FeedName.ACTIVITY].is_offered:
+        return items
     last = items[-1]
     last_cells = last.left if isinstance(last, CellLine) else ()
     leads_to_log = any(isinstance(c, Pressable) and c.key == log_key for c in last_cells)

@@ -535,7 +535,9 @@ class ActivityView(ListView[Activity]):
         if folded_away:
             entries = fmt.count(len(self.table.model.records) + folded_away)
             left.append(Cell(mark_safe(f" lines of {entries} entries"), Tone.DIM))
-        if self.following:
+        if not self.freshness_of(FeedName.ACTIVITY).is_offered:
+            pass
+        elif self.following:
             left.append(Cell(mark_safe(f"  {signs.arrow} following"), Tone.PLAIN))
         else:
             new = f", {fmt.count(self._new)} new" if self._new else ""

@@ -56,3 +56,30 @@ def test_status_judges_by_what_there_is(
     told = json.loads(ran.out)
     assert (told["failed"], told["alerts"]) == ([], None), "no figure, and no failure"
     assert WORDS not in ran.out
+
+
+def test_a_list_that_is_missing_beside_others_is_no_failure(
+    command: Command, still: EmbeddedPlatform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    take_away(monkeypatch, "budget", "activity")
+    ran = command.on(still)("get", "budget", "--json")
+    assert (ran.code, ran.err) == (0, "")
+    scopes = {each["scope"] for each in json.loads(ran.out)}
+    assert scopes == {"company", "agent"}
+    ran = command("tail")
+    assert (ran.code, ran.err) == (3, f"agentco-tui: activity: {WORDS}\n")
+    assert not still.requests.matching("activity"), "the log is not asked for"
+
+
+def test_a_limit_is_set_where_no_single_agent_or_company_is_offered(
+    command: Command, still: EmbeddedPlatform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    take_away(monkeypatch, "agent", "company")
+    agent = still.world.agents()[0]
+    ran = command.on(still)("set-limit", agent.id, "123")
+    assert (ran.code, ran.err) == (0, "")
+    [attempt] = [json.loads(line) for line in command("journal", "--json").lines]
+    assert attempt["agent_name"] == agent.name
+    assert attempt["company_name"] is not None
+    read = [seen.path for seen in still.requests if seen.method == "GET"]
+    assert not [path for path in read if path.endswith((agent.id, agent.company.id))]

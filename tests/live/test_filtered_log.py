@@ -11,6 +11,7 @@ import pytest
 from msgspec.structs import fields
 
 from agentco_tui.api.errors import Invalid
+from agentco_tui.api.generic import CAPABILITIES
 from agentco_tui.live.activity_window import is_gap
 from agentco_tui.live.feeds import NO_LOG_FILTER, ActivityFilter, FeedName, Pace, Phase, Query
 from agentco_tui.live.fetch import ACTIVITY_LIMIT
@@ -230,6 +231,8 @@ async def read_days(asked: ActivityFilter, *hours: float) -> list[str]:
     )
 
     class Client:
+        capabilities = CAPABILITIES
+
         async def activity(self, *_: object, **__: object) -> Listing[Activity]:
             return Listing(records=records)
 

@@ -94,6 +94,16 @@ def test_a_small_file_has_no_problems(tmp_path: Path) -> None:
         ("[companies.all]\nget = \"/api/companies\"",
          '[agents.all]\nget = "/api/agents"\npending = { a = "b" }',
          "5: agents.all.pending: only tasks have this"),
+        ('name = "Small"\n', 'name = "Small"\nmoney = { zero_is_limt = true }\n',
+         "3: money.zero_is_limt: unknown setting (nearest valid name: zero_is_limit)"),
+        ('name = "Small"\n', 'name = "Small"\nmoney = { zero_is_limit = 1 }\n',
+         "3: money.zero_is_limit: must be true or false, is the number 1"),
+        ("[companies.all]\n", "[companies.all]\ntakes = { company_id = \"team\" }\n",
+         "4: companies.all.takes: only agents, agent_budgets and activity take parameters"),
+        ("[companies.all]\n", "[companies.all]\ntakes = { company = \"team\" }\n",
+         "4: companies.all.takes.company: unknown setting (nearest valid name: company_id)"),
+        ('name = "Small"\n[companies.all]\nget = "/api', 'name = "Small"\nprefix = ""\n'
+         '[companies.all]\nget = "api', "5: companies.all.get: must begin with /"),
     ],
 )  # fmt: skip
 def test_each_mistake_has_its_line_and_the_nearest_name(
@@ -101,6 +111,11 @@ def test_each_mistake_has_its_line_and_the_nearest_name(
 ) -> None:
     assert right in SMALL
     assert problem in [each.strip() for each in problems_of(tmp_path, SMALL.replace(right, wrong))]
+
+
+def test_paths_may_begin_with_nothing_in_common(tmp_path: Path) -> None:
+    text = SMALL.replace('name = "Small"', 'name = "Small"\nprefix = ""')
+    assert problems_of(tmp_path, text.replace("/api/gates", "/gates")) == []
 
 
 def test_what_is_missing_is_named(tmp_path: Path) -> None:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import copy
 import tomllib
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 import pytest_asyncio
 from msgspec.structs import replace
@@ -33,6 +31,7 @@ from tests.platforms.recorded_paperclip import (
     companies_of,
 )
 from tests.platforms.truth import QUESTION, REVIEW, check_reads, check_writes, everything
+from tests.platforms.wrong_files import Place, changed, declared, places_in, words_of
 
 FILE = Path(agentco_tui.platforms.__file__).with_name("paperclip.toml")
 
@@ -263,51 +262,8 @@ def test_paperclip_is_recognised() -> None:
 DATA = tomllib.loads(FILE.read_text(encoding="utf-8"))
 
 
-def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The place of each single value in the file."""
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            yield from leaves(inner, (*path, key))
-    elif isinstance(value, list):
-        for index, inner in enumerate(value):
-            yield from leaves(inner, (*path, index))
-    else:
-        yield path
-
-
-def changed(data: Any, place: tuple[Any, ...]) -> Any:
-    """The file with one value that is wrong."""
-    data = copy.deepcopy(data)
-    inner = data
-    for part in place[:-1]:
-        inner = inner[part]
-    value = inner[place[-1]]
-    if isinstance(value, bool):
-        inner[place[-1]] = not value
-    elif isinstance(value, int):
-        inner[place[-1]] = value // 7
-    elif place[-1] == "unit":
-        inner[place[-1]] = "units"
-    elif place[-1] == "lists":
-        inner[place[-1]] = "both"
-    else:
-        inner[place[-1]] = f"{value[:-1]}x" if value.endswith("}") else f"{value}x"
-    return data
-
-
-def declared(data: Any) -> PlatformFile:
-    return msgspec.convert(data, PlatformFile)
-
-
-ELSEWHERE = {"name", "found_by", "keyless"}
-"""What is not part of an operation: the name is in sentences, the rest is how it is recognised."""
-PLACES = [place for place in leaves(DATA) if place[0] not in ELSEWHERE]
-
-
-@pytest.mark.parametrize("place", PLACES, ids=lambda place: ".".join(map(str, place)))
-async def test_each_wrong_word_is_noticed(
-    place: tuple[Any, ...], server: RecordedPaperclip
-) -> None:
+@pytest.mark.parametrize("place", places_in(DATA), ids=words_of)
+async def test_each_wrong_word_is_noticed(place: Place, server: RecordedPaperclip) -> None:
     with pytest.raises((AssertionError, ApiError, LookupError, ValueError)):
         async with platform_at(server, declared(changed(DATA, place))) as platform:
             await everything(platform, server)

@@ -24,7 +24,6 @@ from textual.strip import Strip
 
 from agentco_tui.actions.outcome import Outcome
 from agentco_tui.actions.services import Timing
-from agentco_tui.api.client import open_client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.api.limits import Limits
 from agentco_tui.api.measurements import Measurements
@@ -35,6 +34,7 @@ from agentco_tui.keys.key_arrivals import KeyArrivals
 from agentco_tui.keys.places import Place
 from agentco_tui.live.feeds import Clock, FeedName, Pace, paces_of_screen
 from agentco_tui.live.poller import Poller, Schedule
+from agentco_tui.platforms.opener import open_platform_of
 from agentco_tui.screens.dashboard_context import DashboardContext, write_permissions
 from agentco_tui.screens.frame import MainScreen
 from agentco_tui.screens.key_app import REPEAT, KeyPresses
@@ -254,13 +254,16 @@ class Stage:
         await self.settle()
 
     async def loaded(self) -> None:
-        """Wait until every feed that the screen wants has been answered."""
+        """Wait until every feed that the screen wants has been answered, if it is offered."""
         freshness = self.workspace.store.freshness
         wanted = [
             feed for feed, pace in paces_of_screen(self.app.place).items() if pace is not Pace.OFF
         ]
         await self.wait_until(
-            lambda: all(freshness[feed].answered_at is not None for feed in wanted),
+            lambda: all(
+                freshness[feed].answered_at is not None or not freshness[feed].is_offered
+                for feed in wanted
+            ),
             "the first answers",
         )
         await self.settle()
@@ -392,14 +395,7 @@ async def stage(
     timing = timing or (QUICK if running else None)
     for fault in faults:
         platform.faults.add(fault)
-    client = open_client(
-        settings.base_url,
-        settings.key,
-        key_source=settings.key_source,
-        attempts=1,
-        limits=limits,
-        clock=platform.world.time,
-    )
+    client = open_platform_of(settings, attempts=1, limits=limits, clock=platform.world.time)
     client.transport.measured = SteadyLatency()
     client.transport.recorder = recorder
     workspace = Workspace(

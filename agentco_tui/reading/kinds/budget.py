@@ -118,7 +118,8 @@ def _build(row: Row, context: DecodeContext, *, scope: BudgetScope) -> Budget:
         or values.get("has_limit") is False
         or fold(status) in UNLIMITED
     )
-    figures = read_figures(row, context, zero_is_limit=is_exhausted, no_limit=has_no_limit)
+    zero_is_limit = is_exhausted or context.zero_is_limit
+    figures = read_figures(row, context, zero_is_limit=zero_is_limit, no_limit=has_no_limit)
     unit = declared_unit(values, context.unit)
     period: SafeText | None = values.get("period")
     if not period and figures.period:
