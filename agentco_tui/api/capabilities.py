@@ -96,6 +96,8 @@ class Capabilities(msgspec.Struct, frozen=True):
     """Why it does not offer an operation, where more can be said than that it doesn't."""
     verbs: tuple[OfferedVerb, ...] = ()
     """What it offers beside the operations."""
+    warnings: Mapping[Operation, SafeText] = {}
+    """What the user should know before an operation is carried out."""
 
     def verb(self, name: str) -> OfferedVerb | None:
         """The verb of a name; None if the platform has none."""

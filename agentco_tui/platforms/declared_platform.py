@@ -810,7 +810,10 @@ def capabilities_of(file: PlatformFile) -> Capabilities:
     for operation, write in writes:
         if write is not None:
             requests[operation] = " ".join(write.request)
-    return Capabilities(clean_line(file.name), requests, verbs=_verbs_of(file))
+    warnings = {
+        operation: clean_line(write.warns) for operation, write in writes if write and write.warns
+    }
+    return Capabilities(clean_line(file.name), requests, verbs=_verbs_of(file), warnings=warnings)
 
 
 def _verbs_of(file: PlatformFile) -> tuple[OfferedVerb, ...]:

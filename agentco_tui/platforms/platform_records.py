@@ -30,6 +30,8 @@ class DeclaredWrite(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it takes whole numbers of that unit only."""
     done: Words = ()
     """The status words with which an answer says that it was done; none: any answer does."""
+    warns: str | None = None
+    """What the user should know before it is sent."""
 
     @property
     def request(self) -> tuple[str, str]:

@@ -18,6 +18,7 @@ from typing import Final
 from agentco_tui.actions.creations import CompanyCreation, TaskCreation
 from agentco_tui.live.insight import priority_rank
 from agentco_tui.model import Company, Ref, Task
+from agentco_tui.screens.detail_pane import warning
 from agentco_tui.screens.dialogs.activity_forms import export_activity, filter_activity
 from agentco_tui.screens.dialogs.form_dialog import FormField, FormPlan, Values
 from agentco_tui.screens.dialogs.form_request import FormRequest, check_values
@@ -26,7 +27,7 @@ from agentco_tui.screens.dialogs.save_form import save_list, save_screenshot
 from agentco_tui.screens.dialogs.shift_forms import hand_over, snooze
 from agentco_tui.screens.targets import completed
 from agentco_tui.text import SafeText, clean_line, mark_safe, signs
-from agentco_tui.widgets.text_pane import FieldLine, PaneItem
+from agentco_tui.widgets.text_pane import BlankLine, FieldLine, PaneItem
 
 MISSION_HINT: Final = "what it is for, in a sentence; may stay empty"  # "it" is the company
 NAME_HINT: Final = "a name or an id"
@@ -63,7 +64,7 @@ def new_task(request: FormRequest) -> FormPlan:
 
     def question(parsed: Values) -> Sequence[PaneItem]:
         agent_id = parsed["agent_id"]
-        return _value_items(
+        items = _value_items(
             {
                 "title": parsed["title"],
                 "company": names.company(Ref(id=parsed["company_id"])),
@@ -71,6 +72,10 @@ def new_task(request: FormRequest) -> FormPlan:
                 "priority": parsed["priority"],
             }
         )
+        warns = workspace.client.capabilities.warnings.get("create_task")
+        if warns is not None:
+            items += [BlankLine(), warning(f"{signs.warning} {warns}")]
+        return items
 
     fields = (
         *request.name_fields(company, agent, NAME_HINT, NAME_HINT),
