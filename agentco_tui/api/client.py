@@ -127,6 +127,10 @@ class Client(Fetcher):
         """Begin a connection for a write that is about to come; nothing is sent on it."""
         self.transport.connect_ahead()
 
+    def mapping_of(self, read: Read) -> ProfileMapping:
+        """What the profile says, whatever is read."""
+        return self.mapping
+
     def ask_anew(self) -> None:
         """Nothing: every answer is asked for each time."""
 

@@ -125,6 +125,9 @@ class Platform(Protocol):
         {} if the list has no record with this id. The key is masked in it, but no other secret.
         """
 
+    def mapping_of(self, read: Read) -> ProfileMapping:
+        """The names, units and words by which the records of a list are read."""
+
     async def read_body(self, read: Read, decode: Callable[[Json], Any]) -> Any:
         """What `decode` makes of the JSON that the records of a list are read from."""
 

@@ -78,12 +78,13 @@ async def _read_fields(
     """
     read = Read(LIST_OF_KIND[name], {"company_id": company})
     bodies: list[Any] = []
-    report = partial(_report_of, kind, platform.mapping, bodies)  # gets the body of the answer
+    mapping = platform.mapping_of(read)
+    report = partial(_report_of, kind, mapping, bodies)  # gets the body of the answer
     try:
         return await platform.read_body(read, report), None
     except Unreadable as error:
         if bodies:
-            return report_unreadable(kind, bodies[0], platform.mapping), error
+            return report_unreadable(kind, bodies[0], mapping), error
         return None, error
     except ApiError as error:
         return None, error

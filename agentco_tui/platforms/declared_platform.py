@@ -143,7 +143,9 @@ class DeclaredKind:
             alert_status=source.status if kind_name == "alert" else {},
             severity=source.severity,
         )
-        kind = ProfileMapping(declared).kind(mappable_kinds()[kind_name])
+        self.mapping = ProfileMapping(declared)
+        """The names and words of the source, without those of the profile."""
+        kind = self.mapping.kind(mappable_kinds()[kind_name])
         own = platform.of_profile
         if own != NO_MAPPING:
             # What the user says of the platform comes before what the file says.
@@ -416,7 +418,17 @@ class DeclaredPlatform(Client):
         company = cast("str | None", read.arguments.get("company_id"))
         (declared, of_company), *_ = await self._asked(list_name, company, None, every=True)
         path, query = declared.request(of_company, None, {})
-        return await self._decode_answer(path, query.items(), decode)
+        where = declared.source.where
+
+        def decode_rows(body: Json) -> T:
+            return decode(value_at(body, where) if where else body)
+
+        return await self._decode_answer(path, query.items(), decode_rows)
+
+    def mapping_of(self, read: Read) -> ProfileMapping:
+        """What the file says of the first source of a list."""
+        kinds = self._kinds[LIST_OF_OPERATION[read.operation]]
+        return kinds[0].mapping if kinds else AS_SENT
 
     def curl(self, read: Read) -> str:
         """A curl command for the first source of a list, with `{company}` for one of several."""
