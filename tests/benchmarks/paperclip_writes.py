@@ -172,7 +172,7 @@ class Screen(PtySession):
 
     def _cursor_has(self, text: str, words: str) -> bool:
         lines = [line for line in text.splitlines() if line.startswith("▌")]
-        return any(words[:14] in line for line in lines)
+        return any(words[:9] in line for line in lines)
 
     def fill(self, key: str, *values: str) -> None:
         """Press a key that opens a form, and fill in its fields."""
