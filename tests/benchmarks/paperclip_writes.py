@@ -171,8 +171,9 @@ class Screen(PtySession):
         raise NotSeenError(f"no row with {words!r}:\n{self.text}")
 
     def _cursor_has(self, text: str, words: str) -> bool:
-        lines = [line for line in text.splitlines() if line.startswith("▌")]
-        return any(words[:9] in line for line in lines)
+        """Whether one row alone is shown, and has the cursor; its words may be cut."""
+        is_under_cursor = any(line.startswith("▌") for line in text.splitlines()[3:])
+        return is_under_cursor and f"/{words}" in text and re.search(r"\b1 of \d", text) is not None
 
     def fill(self, key: str, *values: str) -> None:
         """Press a key that opens a form, and fill in its fields."""
