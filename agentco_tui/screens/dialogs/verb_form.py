@@ -16,11 +16,12 @@ from agentco_tui.actions.outcome import Outcome
 from agentco_tui.actions.verb_write import VerbWrite
 from agentco_tui.api.capabilities import OfferedVerb, VerbInput
 from agentco_tui.live.insight import waits_for_person
-from agentco_tui.model import Record, Task
+from agentco_tui.model import Agent, Company, Record, Task
 from agentco_tui.screens.detail_pane import details
 from agentco_tui.screens.dialogs.form_dialog import FormError, FormField, FormPlan, Values
 from agentco_tui.screens.dialogs.form_request import FormRequest
 from agentco_tui.screens.navigation import name_of
+from agentco_tui.screens.pages import agent_page, company_page
 from agentco_tui.text import SafeText, clean_block, mark_safe
 from agentco_tui.widgets.text_pane import BlankLine, FieldLine, PaneItem, Paragraph
 from agentco_tui.widgets.tones import Tone
@@ -90,8 +91,18 @@ class VerbForm:
             items.append(FieldLine(mark_safe("amount"), amount, Tone.STRONG))
         if given.note is not None:
             items.append(FieldLine(mark_safe("note"), clean_block(given.note)))
-        context = self._frame.dashboard.cell_context
-        return [*items, BlankLine(), *details(self._record, context)]
+        return [*items, BlankLine(), *self._record_items()]
+
+    def _record_items(self) -> Sequence[PaneItem]:
+        """Return what the lists show of the record."""
+        dashboard = self._frame.dashboard
+        match self._record:
+            case Agent() as agent:
+                return agent_page(agent, dashboard)
+            case Company() as company:
+                return company_page(company, dashboard)
+            case _:
+                return details(self._record, dashboard.cell_context)
 
     def note_done(self, outcome: Outcome) -> None:
         """Say on the row of a task how it was decided, and move the cursor on to the next."""
