@@ -53,6 +53,7 @@ from agentco_tui.model import (
     TraceStep,
     Verdict,
 )
+from agentco_tui.model.format import money
 from agentco_tui.platforms.platform_file import LISTS
 from agentco_tui.platforms.platform_records import (
     DeclaredWrite,
@@ -60,14 +61,22 @@ from agentco_tui.platforms.platform_records import (
     Source,
     Sources,
 )
-from agentco_tui.platforms.templates import as_word, fill, fill_body, fill_path, names_in
+from agentco_tui.platforms.templates import (
+    as_word,
+    fill,
+    fill_body,
+    fill_path,
+    names_in,
+    split_sum,
+)
 from agentco_tui.reading.decode import read_one
 from agentco_tui.reading.joined_listing import join_listings
 from agentco_tui.reading.json_access import Json, value_at
 from agentco_tui.reading.kinds import mappable_kinds
 from agentco_tui.reading.kinds.budget import WHOLE_ID
-from agentco_tui.reading.mapping import AS_SENT, NO_MAPPING, DeclaredMapping, ProfileMapping
+from agentco_tui.reading.mapping import AS_SENT, NO_MAPPING, UNITS, DeclaredMapping, ProfileMapping
 from agentco_tui.reading.schema import DecodeContext, Kind, NotAskedError, OffsetPages, Row
+from agentco_tui.reading.values.money import scaled
 from agentco_tui.text import clean_line
 
 if TYPE_CHECKING:
@@ -122,10 +131,11 @@ class DeclaredKind:
         )
         kind = ProfileMapping(declared).kind(mappable_kinds()[kind_name])
         own = platform.of_profile
+        currency = own.currency or file.money.currency
+        self._currency = clean_line(currency) if currency else None
         if own != NO_MAPPING:
             # What the user says of the platform comes before what the file says.
             unit = own.unit or file.money.unit
-            currency = own.currency or file.money.currency
             kind = ProfileMapping(replace(own, unit=unit, currency=currency)).kind(kind)
         self.kind: Kind[Any] = copy(kind)
         self.kind.source = f"{list_name}.{name}"
@@ -162,12 +172,15 @@ class DeclaredKind:
             if is_in_list and not _is_wanted(as_word(value_at(row.obj, path)), words):
                 raise NotAskedError(path)
         record = self._build(row, context)
+        if source.cause:
+            values = (as_word(value_at(row.obj, path)) for path in source.cause)
+            record = replace(record, cause=next(filter(None, values), None))
         if self._names:
             self.values[record.id] = {name: value_at(row.obj, name) for name in self._names}
         if type(record) is not Task:
             return record
         row_type = as_word(value_at(row.obj, source.type)) if source.type is not None else None
-        value_of = partial(value_at, row.obj)
+        value_of = partial(self._value_in_title, row.obj)
         for title in source.by_type(row_type, "says") or ():
             filled = fill(title, value_of)
             if filled is not None:
@@ -179,6 +192,17 @@ class DeclaredKind:
         if why is not None and record.id_doubt is None:
             record = replace(record, id_doubt=IdDoubt(reason=clean_line(why)))
         return record
+
+    def _value_in_title(self, obj: Mapping[str, Json], name: str) -> Json:
+        """The value of a name; of "PATH as UNIT" the sum in words, None if it is 0: no limit."""
+        path, unit = split_sum(name)
+        value = value_at(obj, path)
+        if unit is None:
+            return value
+        if type(value) not in (int, Decimal) or not value:
+            return None
+        amount = scaled(Decimal(value), UNITS[unit])
+        return money(Money(amount, self._currency), brief=True)
 
 
 class DeclaredPlatform(Client):

@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 Words: TypeAlias = tuple[str, ...]
+SumUnit: TypeAlias = Literal["units", "cents", "millis", "micros", "nanos"]
 
 
 class DeclaredWrite(msgspec.Struct, frozen=True, kw_only=True):
@@ -24,7 +25,7 @@ class DeclaredWrite(msgspec.Struct, frozen=True, kw_only=True):
     delete: str | None = None
     body: dict[str, Any] | None = None
     """What is sent as JSON; a text that is one name in braces becomes its value."""
-    unit: Literal["units", "cents", "millis", "micros", "nanos"] | None = None
+    unit: SumUnit | None = None
     """The unit in which the platform takes the sum."""
     whole: bool = False
     """Whether it takes whole numbers of that unit only."""
@@ -89,6 +90,8 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     status: dict[str, Words] = {}
     """By state: the status words that mean it."""
     severity: dict[str, Words] = {}
+    cause: Words = ()
+    """The fields that say which cause a row reports; the first that has a value counts."""
     type: str | None = None
     """The field whose word is the type of a row, for `says` and `never`."""
     says: dict[str, Words] = {}
@@ -125,7 +128,7 @@ class Sign(msgspec.Struct, frozen=True, kw_only=True):
 class MoneyDeclaration(msgspec.Struct, frozen=True, kw_only=True):
     """The unit and the currency of sums of which no answer says it."""
 
-    unit: Literal["units", "cents", "millis", "micros", "nanos"] | None = None
+    unit: SumUnit | None = None
     currency: str | None = None
 
 
