@@ -11,12 +11,13 @@ blocked by it. A budget's share is the spent part of its limit.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from math import inf
 from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
 from agentco_tui.attention.consequence import own_forecast, per_minute, until_limit
 from agentco_tui.attention.needs import Need, NeedKind, RankReason
@@ -42,6 +43,8 @@ from agentco_tui.text import SafeText, joined, mark_safe, signs
 
 MINUTE: Final = 60
 """Seconds."""
+MOST_OTHERS: Final = 3
+"""So many further needs of a cause are named, the worst of them."""
 
 
 class NeedWords(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,16 +65,37 @@ class NeedWords(msgspec.Struct, frozen=True, kw_only=True):
     """What it is ranked by among those of its level: "priority (urgent) and wait (1h11)"."""
     since: float | None = None
     """Since when it has been a need, in seconds since 1970."""
+    also: SafeText = mark_safe("")
+    """What else has the same cause: "also: Recover GLO-7: Ship release 2"; or ""."""
 
 
 def words_of(need: Need, names: Names, forecasts: ForecastService, now: float) -> NeedWords:
     """The parts of a line about a need. `now` is in seconds since 1970 by the platform's clock."""
     match need.record:
         case Task() as task:
-            return _words_of_tasks(need, task, names, forecasts, now)
+            words = _words_of_tasks(need, task, names, forecasts, now)
         case Activity() as entry:
-            return _words_of_failures(need, entry, names)
-    return _words_of_subject(need, names, forecasts, now)
+            words = _words_of_failures(need, entry, names)
+        case _:
+            words = _words_of_subject(need, names, forecasts, now)
+    if need.others:
+        words = replace(words, also=_words_of_others(need.others, names, forecasts, now))
+    return words
+
+
+def _words_of_others(
+    others: Sequence[Need], names: Names, forecasts: ForecastService, now: float
+) -> SafeText:
+    """What the other needs of a cause are about: of a task its title, else with what is wrong."""
+    found: list[str] = []
+    for other in others[:MOST_OTHERS]:
+        words = words_of(other, names, forecasts, now)
+        is_waiting = other.kind is NeedKind.TASK
+        found.append(words.what if is_waiting else f"{words.what} {words.why}")
+    more = len(others) - len(found)
+    if more:
+        found.append(f"and {fmt.count(more)} more")
+    return mark_safe(f"also: {'; '.join(found)}")
 
 
 def consequence_changes_at(need: Need, now: float) -> float:
@@ -116,9 +140,7 @@ def sentence_of(need: Need, names: Names, forecasts: ForecastService, now: float
     known = [each for each in details if each and each not in (signs.missing, words.what)]
     if known:
         text += f" ({', '.join(known)})"
-    if words.consequence:
-        text += f"; {words.consequence}"
-    return mark_safe(text)
+    return mark_safe("; ".join(filter(None, (text, words.consequence, words.also))))
 
 
 def _fast_spend_sentence(need: Need, words: NeedWords, names: Names) -> SafeText:
@@ -128,7 +150,8 @@ def _fast_spend_sentence(need: Need, words: NeedWords, names: Names) -> SafeText
     if isinstance(record, Budget) and record.scope is BudgetScope.AGENT:
         details.append(names.company(names.company_of(record)))
     known = [each for each in details if each != signs.missing]
-    return mark_safe(f"{words.what}, {words.consequence} ({', '.join(known)})")
+    text = f"{words.what}, {words.consequence} ({', '.join(known)})"
+    return mark_safe("; ".join(filter(None, (text, words.also))))
 
 
 def _task_count(number: int) -> str:

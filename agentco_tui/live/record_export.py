@@ -76,6 +76,7 @@ def export_columns(kind: str) -> Mapping[str, tuple[str, type]]:
         value_type = union_members[0] if union_members else field.type
         columns[_RENAMED.get(field.name, field.name)] = field.name, value_type
     del columns["id_doubt"]
+    del columns["cause"]  # only equal or not: it says nothing to anyone else
     extra = columns.pop("extra")
     for name, value_type in ABOUT_THE_ID.items():
         columns[name] = name, value_type

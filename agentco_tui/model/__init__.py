@@ -52,6 +52,9 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The fields that were not understood, as JSON; empty if there were none."""
     id_doubt: IdDoubt | None = None
     """Why no write may name this record; None if a write may."""
+    cause: str | None = None
+    """Which cause of its company it reports, if the platform says so: records of any kind with the
+    same one are one need. Never shown, and never an id."""
 
     @property
     def unwritable(self) -> SafeText | None:

@@ -62,6 +62,7 @@ from agentco_tui.model import (
     TraceStep,
     Verdict,
 )
+from agentco_tui.model.format import money
 from agentco_tui.platforms.platform_file import LISTS, kinds_with_verbs
 from agentco_tui.platforms.platform_records import (
     DeclaredVerb,
@@ -71,14 +72,23 @@ from agentco_tui.platforms.platform_records import (
     Sources,
     TraceSource,
 )
-from agentco_tui.platforms.templates import ValueOf, as_word, fill, fill_body, fill_path, names_in
+from agentco_tui.platforms.templates import (
+    ValueOf,
+    as_word,
+    fill,
+    fill_body,
+    fill_path,
+    names_in,
+    split_sum,
+)
 from agentco_tui.reading.decode import read_one
 from agentco_tui.reading.joined_listing import join_listings
 from agentco_tui.reading.json_access import Json, value_at
 from agentco_tui.reading.kinds import mappable_kinds
 from agentco_tui.reading.kinds.budget import WHOLE_ID
-from agentco_tui.reading.mapping import AS_SENT, NO_MAPPING, DeclaredMapping, ProfileMapping
+from agentco_tui.reading.mapping import AS_SENT, NO_MAPPING, UNITS, DeclaredMapping, ProfileMapping
 from agentco_tui.reading.schema import DecodeContext, Kind, NotAskedError, OffsetPages, Row
+from agentco_tui.reading.values.money import scaled
 from agentco_tui.text import SafeText, clean_line
 
 if TYPE_CHECKING:
@@ -147,10 +157,11 @@ class DeclaredKind:
         """The names and words of the source, without those of the profile."""
         kind = self.mapping.kind(mappable_kinds()[kind_name])
         own = platform.of_profile
+        currency = own.currency or file.money.currency
+        self._currency = clean_line(currency) if currency else None
         if own != NO_MAPPING:
             # What the user says of the platform comes before what the file says.
             unit = own.unit or file.money.unit
-            currency = own.currency or file.money.currency
             kind = ProfileMapping(replace(own, unit=unit, currency=currency)).kind(kind)
         self.kind: Kind[Any] = copy(kind)
         self.kind.source = f"{list_name}.{name}"
@@ -193,6 +204,9 @@ class DeclaredKind:
             if is_in_list and not _is_wanted(as_word(value_at(row.obj, path)), words):
                 raise NotAskedError(path)
         record = self._build(row, context)
+        if source.cause:
+            values = (as_word(value_at(row.obj, path)) for path in source.cause)
+            record = replace(record, cause=next(filter(None, values), None))
 
         def value_of(name: str) -> Json:
             return value_at(row.obj, source.names.get(name, name))
@@ -204,8 +218,9 @@ class DeclaredKind:
             self.types[record.id] = row_type
         if type(record) is not Task:
             return record
+        value_in_title = partial(self._value_in_title, value_of)
         for title in source.by_type(row_type, "says") or ():
-            filled = fill(title, value_of)
+            filled = fill(title, value_in_title)
             if filled is not None:
                 record = replace(record, title=clean_line(filled, 400), title_from="says")
                 break
@@ -215,6 +230,17 @@ class DeclaredKind:
         if why is not None and record.id_doubt is None:
             record = replace(record, id_doubt=IdDoubt(reason=clean_line(why)))
         return record
+
+    def _value_in_title(self, value_of: ValueOf, name: str) -> Json:
+        """The value of a name; of "PATH as UNIT" the sum in words, None if it is 0: no limit."""
+        path, unit = split_sum(name)
+        value = value_of(path)
+        if unit is None:
+            return value
+        if type(value) not in (int, Decimal) or not value:
+            return None
+        amount = scaled(Decimal(value), UNITS[unit])
+        return money(Money(amount, self._currency), brief=True)
 
 
 _Request: TypeAlias = tuple[str, str, tuple[tuple[str, str], ...]]

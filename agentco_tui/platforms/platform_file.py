@@ -30,9 +30,10 @@ from agentco_tui.platforms.platform_records import (
     PlatformFile,
     Source,
     Sources,
+    SumUnit,
     TraceSource,
 )
-from agentco_tui.platforms.templates import TemplateError, names_in
+from agentco_tui.platforms.templates import TemplateError, names_in, split_sum
 from agentco_tui.reading.field_path import FieldPathError, parse_field_path
 from agentco_tui.reading.kinds import mappable_kinds
 from agentco_tui.reading.mapping import OPEN, field_names
@@ -185,11 +186,13 @@ def _mistakes(file: PlatformFile) -> _Mistakes:
             yield from _unknown(f"{place}.status", source.status, _STATES.get(kind_name, ()))
             severities = tuple(Severity) if kind_name in {"alert", "activity"} else ()
             yield from _unknown(f"{place}.severity", source.severity, severities)
-            for slot, path in source.fields.items():
+            paths = [(f"{place}.fields.{slot}", path) for slot, path in source.fields.items()]
+            paths += [(f"{place}.cause", path) for path in source.cause]
+            for setting, path in paths:
                 try:
                     parse_field_path(path)
                 except FieldPathError as error:
-                    yield f"{place}.fields.{slot}", str(error)
+                    yield setting, str(error)
     for name, known in _WRITES.items():
         write: DeclaredWrite | None = getattr(file, name)
         if write is not None:
@@ -221,7 +224,7 @@ def _mistakes_in_source(file: PlatformFile, place: str, source: Source) -> _Mist
             yield f"{place}.names.{name}", "must be the path of a field"
     for row_type, titles in source.says.items():
         for title in titles:
-            yield from _wrong_braces(f"{place}.says.{row_type}", title, None)
+            yield from _wrong_title(f"{place}.says.{row_type}", title)
     types = {*source.says, *source.never} - {"*"}
     if types and source.type is None:
         yield place, f'needs a "type", the field that says {" or ".join(sorted(types))}'
@@ -290,12 +293,28 @@ def _wrong_path(
             return
 
 
-def _wrong_braces(setting: str, template: Any, known: Iterable[str] | None) -> _Mistakes:
+def _wrong_title(setting: str, title: str) -> _Mistakes:
+    """The mistakes in the braces of a title, where a sum may have its unit."""
+    known_units = get_args(SumUnit)
     try:
-        names = sorted(names_in(template))
+        units = [split_sum(name)[1] for name in sorted(names_in(title))]
     except TemplateError as error:
         yield setting, str(error)
         return
+    for unit in units:
+        if unit is not None and unit not in known_units:
+            yield setting, f"unknown unit {unit} (nearest unit: {nearest(unit, known_units)})"
+
+
+def _wrong_braces(setting: str, template: Any, known: Iterable[str] | None) -> _Mistakes:
+    try:
+        names = sorted(names_in(template))
+        sums = [name for name in names if split_sum(name)[1] is not None]
+    except TemplateError as error:
+        yield setting, str(error)
+        return
+    for name in sums:
+        yield setting, f'has the sum {{{name}}}, which only "says" can have'
     if known is not None:
         yield from _unknown(setting, names, tuple(known), is_part=False)
 

@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 Words: TypeAlias = tuple[str, ...]
+SumUnit: TypeAlias = Literal["units", "cents", "millis", "micros", "nanos"]
 
 
 class DeclaredWrite(msgspec.Struct, frozen=True, kw_only=True):
@@ -24,7 +25,7 @@ class DeclaredWrite(msgspec.Struct, frozen=True, kw_only=True):
     delete: str | None = None
     body: dict[str, Any] | None = None
     """What is sent as JSON; a text that is one name in braces becomes its value."""
-    unit: Literal["units", "cents", "millis", "micros", "nanos"] | None = None
+    unit: SumUnit | None = None
     """The unit in which the platform takes the sum."""
     whole: bool = False
     """Whether it takes whole numbers of that unit only."""
@@ -130,6 +131,8 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     status: dict[str, Words] = {}
     """By state: the status words that mean it."""
     severity: dict[str, Words] = {}
+    cause: Words = ()
+    """The fields that say which cause a row reports; the first that has a value counts."""
     names: dict[str, str] = {}
     """Names of the file's own for fields of a row, to be used in braces like those."""
     type: str | None = None
@@ -175,7 +178,7 @@ class Sign(msgspec.Struct, frozen=True, kw_only=True):
 class MoneyDeclaration(msgspec.Struct, frozen=True, kw_only=True):
     """The unit and the currency of sums of which no answer says it."""
 
-    unit: Literal["units", "cents", "millis", "micros", "nanos"] | None = None
+    unit: SumUnit | None = None
     currency: str | None = None
     zero_is_limit: bool = False
     """Whether a limit of 0 means that nothing may be spent, and not that there is no limit."""

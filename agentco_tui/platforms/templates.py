@@ -1,7 +1,7 @@
 """Fills in names in braces: "/api/tasks/{id}/approve", "Hire {payload.name}".
 
 A value in a path becomes exactly one segment, whatever is in it. There are no escapes, and nothing
-is computed.
+is computed. In a title a sum is written with its unit, "{payload.monthlyCents as cents}".
 """
 
 from __future__ import annotations
@@ -33,6 +33,19 @@ def parts_of(template: str) -> Iterator[tuple[str, str]]:
     if "{" in rest:
         raise TemplateError("has a { without its }")
     yield rest, ""
+
+
+def split_sum(name: str) -> tuple[str, str | None]:
+    """The path in "PATH as UNIT" and the unit, which is None in all other names.
+
+    Raises TemplateError if there is something else around "as".
+    """
+    words = name.split(" ")
+    if "as" not in words:
+        return name, None
+    if len(words) != 3 or words[1] != "as" or not words[0]:
+        raise TemplateError(f"must have {{NAME as UNIT}} with single blanks, has {{{name}}}")
+    return words[0], words[2]
 
 
 def names_in(template: Any) -> set[str]:

@@ -288,7 +288,8 @@ def unknown_fields(record: model.Record, *, raw: bool = False) -> list[PaneItem]
     if not raw:
         return field_table(extra)
     whole = {**msgspec.to_builtins(record), "extra": extra}
-    whole.pop("content", None)
+    for name in ("content", "cause"):
+        whole.pop(name, None)
     text = msgspec.json.format(_encode(whole), indent=2).decode("utf-8", "replace")
     lines = text.split("\n")
     widest = max(map(len, lines))

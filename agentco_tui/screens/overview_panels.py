@@ -86,9 +86,13 @@ def preview_items(
     need: Need, words: NeedWords, dashboard: DashboardContext, width: int
 ) -> list[PaneItem]:
     """Return three lines about a need: what follows if it is ignored and why it ranks here, and
-    twice what its record is about, the more important first.
+    twice what its record is about, the more important first. Of several needs with the same cause
+    the second line names the others.
     """
     first, second, facts = _preview(need, words, dashboard, width)
+    if words.also:
+        second = first
+        first = words.also
     left: tuple[Cell, ...] = ()
     if words.consequence:
         left = (

@@ -92,26 +92,63 @@ def _made_up() -> dict[str, Any]:
         subject = {**row["subject"], **subject, "id": f"{new_id}-subject", "companyId": INITECH}
         return {**row, **fields, "id": new_id, "companyId": INITECH, "subject": subject}
 
+    error = attention["agent_error_alert"]
+    issue = attention["recovery_action"]["relatedIssue"]
+    blocker = attention["blocker_attention"]
+    asks = {**question["subject"]["metadata"], "kind": "ask_user_questions"}
+    which = {"kind": "questions", "questionCount": 1, "firstQuestionText": "Which colour?"}
+    run = {"agentId": "an-agent", "agentName": "Bea", "issueId": None, "error": "exit 3"}
+    of_issue = {**run, "issueId": issue["id"]}
+    from_issue = {"originIssueId": issue["id"], "originAgentId": "an-agent"}
     items = [
-        changed(attention["agent_error_alert"], "run", {}, sourceKind="failed_run"),
-        changed(attention["agent_error_alert"], "unexplained", {"metadata": {"role": "qa"}}),
-        changed(attention["recovery_action"], "escalated", {"status": "escalated"}),
+        changed(error, "run", {"status": "failed", "metadata": run}, sourceKind="failed_run"),
         changed(
-            question,
-            "asks",
-            {"metadata": {**question["subject"]["metadata"], "kind": "ask_user_questions"}},
+            error,
+            "run-of-issue",
+            {"status": "timed_out", "metadata": of_issue},
+            sourceKind="failed_run",
+            relatedIssue=issue,
+        ),
+        changed(error, "unexplained", {"metadata": {"role": "qa"}}),
+        changed(attention["recovery_action"], "escalated", {"status": "escalated"}),
+        changed(question, "asks", {"metadata": asks}, detail=which),
+        changed(question, "asks-nothing", {"metadata": asks}),
+        changed(question, "no-prompt", {}, detail={"kind": "plan_approval"}),
+        changed(
+            error,
+            "decision",
+            {"title": "Two depots", "status": "open", "metadata": from_issue},
+            sourceKind="decision",
+            relatedIssue=issue,
+        ),
+        changed(error, "joins", {"status": "pending_approval"}, sourceKind="join_request"),
+        *(
+            changed(blocker, f"blocks-{status}", {"status": status})
+            for status in ("in_progress", "todo", "backlog")
         ),
     ]
     hire = next(each for each in body_of("approvals") if each["type"] == "hire_agent")
+    hires = {
+        "untitled": {"name": "Uma"},
+        "unlimited": {"name": "Uma", "title": "Clerk", "budgetMonthlyCents": 0},
+        "limited": {"name": "Uma", "budgetMonthlyCents": 75050},
+    }
     approvals = [
         *body_of("approvals-with-company-budget-override"),
-        {**hire, "id": "untitled", "companyId": INITECH, "payload": {"name": "Uma"}},
+        *(
+            {**hire, "id": name, "companyId": INITECH, "payload": payload}
+            for name, payload in hires.items()
+        ),
     ]
     issue = next(each for each in body_of("issues-compact") if each["status"] == "backlog")
     # More than one page of them.
     issues = [{**issue, "id": f"issue-{n}", "companyId": INITECH} for n in range(501)]
     return {
-        "attention-of-other-sorts": {**body_of("attention"), "items": items, "totalCount": 4},
+        "attention-of-other-sorts": {
+            **body_of("attention"),
+            "items": items,
+            "totalCount": len(items),
+        },
         "approvals-of-other-sorts": approvals,
         "two-pages-of-issues": issues,
     }
@@ -166,6 +203,8 @@ class RecordedPaperclip:
         ]
         self.decided: dict[str, str] = {}
         """Status words of approvals, issues and interactions that were written here, by id."""
+        self.approvals: list[Any] = []
+        """Approvals of Globex beside those that were recorded."""
         self.answers_with: str | None = None
         """The status with which an approval is answered, instead of the new one."""
         outer = self
@@ -267,7 +306,7 @@ class RecordedPaperclip:
             return 200, _EMPTY.get(name, [])
         body = body_of(recorded)
         if name == "approvals":
-            body = [self._now(row) for row in body]
+            body = [self._now(row) for row in (*body, *self.approvals * (company == GLOBEX))]
             body = [row for row in body if row["status"] == query.get("status", row["status"])]
         if name == "issues":
             start = int(query.get("offset", 0))

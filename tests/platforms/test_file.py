@@ -23,6 +23,7 @@ from agentco_tui.platforms.templates import (
     fill_path,
     names_in,
     parts_of,
+    split_sum,
 )
 
 PAPERCLIP = Path(agentco_tui.platforms.__file__).with_name("paperclip.toml")
@@ -91,6 +92,25 @@ def test_a_small_file_has_no_problems(tmp_path: Path) -> None:
         ("[set_limit]", '[verbs.shut]\non = "gate"\nkey = "X"\nasks = "Shut?"\n'
          'post = "/api/gates/{id}/shut"\n[set_limit]',
          '10: verbs.shut: needs "done" or "proof": what a read must show afterwards'),
+        ('type = "sort"', 'type = "sort"\ncause = "door."',
+         '8: tasks.gate.cause: needs names with one dot between them: "usage.cost_cents"'),
+        ('type = "sort"', 'type = "sort"\ncause = 7',
+         "8: tasks.gate.cause: must be texts in quotes, in brackets, is the number 7"),
+        ('"Open {title}"', '"Open {title} for {toll as cent}"',
+         "9: tasks.gate.says.door: unknown unit cent (nearest unit: cents)"),
+        ('"Open {title}"', '"Open {title} for {toll as minor}"',
+         "9: tasks.gate.says.door: unknown unit minor (nearest unit: micros)"),
+        ('"Open {title}"', '"Open {title} for {toll  as cents}"',
+         "9: tasks.gate.says.door: must have {NAME as UNIT} with single blanks,"
+         " has {toll  as cents}"),
+        ('"Open {title}"', '"Open {title} for {toll as}"',
+         "9: tasks.gate.says.door: must have {NAME as UNIT} with single blanks, has {toll as}"),
+        ('"Open {title}"', '"Open {title} for {as cents}"',
+         "9: tasks.gate.says.door: must have {NAME as UNIT} with single blanks, has {as cents}"),
+        ('"/api/gates/{id}/approve"', '"/api/gates/{id as cents}/approve"',
+         '8: tasks.gate.approve.post: has the sum {id as cents}, which only "says" can have'),
+        ('"{limit}"', '"{limit as cents}"',
+         '12: set_limit.body: has the sum {limit as cents}, which only "says" can have'),
         ("[companies.all]\nget = \"/api/companies\"",
          '[agents.all]\nget = "/api/agents"\npending = { a = "b" }',
          "5: agents.all.pending: only tasks have this"),
@@ -193,6 +213,15 @@ def test_names_in_braces() -> None:
     for wrong in ("{", "}", "{}", "{a", "a}", "{{a}}", "{ a }"):
         with pytest.raises(TemplateError):
             list(parts_of(wrong))
+
+
+def test_a_sum_has_a_path_and_a_unit() -> None:
+    assert split_sum("payload.cents as cents") == ("payload.cents", "cents")
+    assert split_sum("payload.as") == ("payload.as", None)
+    assert split_sum("ask me") == ("ask me", None)
+    for wrong in ("a as", "as cents", "a  as cents", "a as cents now"):
+        with pytest.raises(TemplateError):
+            split_sum(wrong)
 
 
 def test_a_missing_value_is_no_text() -> None:

@@ -17,11 +17,17 @@ from agentco_tui.api import errors
 from agentco_tui.api.capabilities import Read
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.api.errors import ApiError
-from agentco_tui.model import AgentState, TaskState, Verdict
+from agentco_tui.attention.needs_model import NeedsModel
+from agentco_tui.attention.snooze import Snoozes
+from agentco_tui.history.forecast_service import ForecastService
+from agentco_tui.live.feeds import Clock, FeedName
+from agentco_tui.live.store import Store
+from agentco_tui.model import AgentState, Alert, Task, TaskState, Verdict
 from agentco_tui.platforms.declared_platform import DeclaredPlatform, open_platform
 from agentco_tui.platforms.platform_file import load_platform
 from agentco_tui.platforms.platform_records import DeclaredWrite, PlatformFile
 from agentco_tui.reading.mapping import DeclaredMapping, ProfileMapping
+from agentco_tui.system.background import at_once
 from tests.platforms.recorded_paperclip import (
     ACME,
     GLOBEX,
@@ -247,6 +253,83 @@ async def test_what_the_profile_says_comes_before_the_file(server: RecordedPaper
             5000,
             "EUR",
         )  # "billed_cents" says the unit
+
+
+@pytest.mark.parametrize(
+    ("limit", "unit", "currency", "title"),
+    [
+        (75000, "cents", None, "Hire Cleo for $750"),
+        (75050, "cents", None, "Hire Cleo for $750.50"),
+        (75000, "units", None, "Hire Cleo for $75,000"),
+        (75000, "millis", "EUR", "Hire Cleo for €75"),
+        (75000, "micros", "CHF", "Hire Cleo for 0.075 CHF"),
+        (75000, "nanos", None, "Hire Cleo for $0.000075"),
+        (750.5, "units", "TOKENS", "Hire Cleo for 750.5 TOKENS"),
+        (-500, "cents", None, "Hire Cleo for -$5"),
+        (0, "cents", None, "Hire Cleo"),
+        (None, "cents", None, "Hire Cleo"),
+        ("75000", "cents", None, "Hire Cleo"),
+        (True, "cents", None, "Hire Cleo"),
+        ({"amount": 5}, "cents", None, "Hire Cleo"),
+    ],
+)
+async def test_a_title_has_a_sum_in_its_unit_or_none_that_is_a_number(
+    limit: Any, unit: str, currency: str | None, title: str, server: RecordedPaperclip
+) -> None:
+    payload = {"name": "Cleo", "limit": limit}
+    server.approvals = [{**companies_of("approvals")[0], "id": "hire", "payload": payload}]
+    file = load_platform("paperclip", None)
+    says = {"*": (f"Hire {{payload.name}} for {{payload.limit as {unit}}}", "Hire {payload.name}")}
+    tasks = {**file.tasks, "approval": replace(file.tasks["approval"], says=says)}
+    mapping = ProfileMapping(DeclaredMapping(currency=currency))
+    async with platform_at(server, replace(file, tasks=tasks), mapping=mapping) as platform:
+        hire = next(each for each in (await platform.tasks()).records if each.id == "hire")
+    assert hire.title == title
+
+
+async def test_the_first_of_several_fields_with_a_value_is_the_cause(
+    server: RecordedPaperclip,
+) -> None:
+    file = load_platform("paperclip", None)
+    fields = ("reportsTo", "metadata", "adapterType")
+    agents = {"agent": replace(file.agents["agent"], cause=fields)}
+    async with platform_at(server, replace(file, agents=agents)) as platform:
+        found = {agent.id: agent.cause for agent in (await platform.agents(GLOBEX)).records}
+    assert found == {row["id"]: row["adapterType"] for row in body_of("agents-globex")}
+
+
+async def test_each_thing_that_needs_a_person_is_in_one_need_and_each_cause_too(
+    platform: DeclaredPlatform,
+) -> None:
+    store = Store()
+    store.take(FeedName.AGENTS, await platform.agents())
+    store.take(FeedName.COMPANY_BUDGETS, await platform.company_budgets())
+    store.take(FeedName.AGENT_BUDGETS, await platform.agent_budgets())
+    store.take(FeedName.ALERTS, await platform.budget_alerts())
+    store.take(FeedName.PENDING, await platform.tasks(status="pending"))
+    newest = max(task.created.at for task in store.pending if task.created is not None)
+    outlook = ForecastService(store, None, Clock(machine=lambda: newest + 3_600))
+    model = NeedsModel(outlook, Snoozes(None, ""), lambda: None)
+    at_once(model.refresh_steps())
+    needs = model.ranked(len(store.pending))
+    records = [
+        record.id
+        for need in needs
+        for part in (need, *need.others)
+        for record in (part.record, *part.related)
+        if isinstance(record, (Task, Alert))
+    ]
+    assert len(records) == len(set(records))
+    rows = [row for row in companies_of("attention", "items") if row["sourceKind"] != "approval"]
+    own_ids = ("review", "issue_thread_interaction", "budget_alert")
+    wanted = {row["subject"]["id"] if row["sourceKind"] in own_ids else row["id"] for row in rows}
+    wanted |= {row["id"] for row in companies_of("approvals") if row["status"] == "pending"}
+    assert wanted <= set(records)
+    causes = [need.cause for need in needs if need.cause is not None]
+    assert len(causes) == len(set(causes))
+    joined = {str(need.record.id): {other.record.id for other in need.others} for need in needs}
+    company = "a2e5ed35-24f2-4680-95f4-0d7156caa2ae"
+    assert joined[company] == {"4237adda-a09f-4d82-9693-9fbb02f95107"}  # its budget stopped it
 
 
 def test_paperclip_is_recognised() -> None:

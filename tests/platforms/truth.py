@@ -38,6 +38,8 @@ WHY_NOT = {
     "agent_error_alert": "look at the agent's last run in Paperclip: there is nothing to approve",
     "issue_thread_interaction": "answer this in Paperclip: it is no plain confirmation",
     "failed_run": "decide this in Paperclip: it can't be approved from here",
+    "decision": "decide this in Paperclip: it can't be approved from here",
+    "join_request": "decide this in Paperclip: it can't be approved from here",
 }
 LEASES = ("environment.lease_acquired", "environment.lease_released")
 
@@ -72,6 +74,31 @@ def same(records: Iterable[Record], rows: Iterable[Any], *pairs: Any, id_of: str
             assert of_record(record) == of_row(wanted[record_id]), (record_id, of_row)
 
 
+def in_dollars(amount: int) -> str:
+    """A sum in cents as it is shown: without the cents if there are none."""
+    whole, cents_left = divmod(amount, 100)
+    return f"${whole:,}" + (f".{cents_left:02d}" if cents_left else "")
+
+
+def cause_in(row: Any) -> str | None:
+    """Which cause a row reports: the issue that it is about, else the agent, else whose budget."""
+    if "payload" in row:
+        scope: str | None = row["payload"].get("scopeId")
+        return scope
+    subject, metadata = row["subject"], row["subject"]["metadata"]
+    cause: str = subject["id"]
+    match row["sourceKind"]:
+        case "recovery_action":
+            cause = metadata["sourceIssueId"]
+        case "issue_thread_interaction":
+            cause = metadata["issueId"]
+        case "failed_run":
+            cause = metadata["issueId"] or metadata["agentId"]
+        case "decision":
+            cause = metadata["originIssueId"]
+    return cause
+
+
 def ref(record: Any, name: str) -> str | None:
     value = getattr(record, name)
     return None if value is None else value.id
@@ -90,12 +117,14 @@ def needs() -> dict[str, tuple[str, Any, Callable[[Any], str | None], bool]]:
     found: dict[str, Any] = {}
     for row in companies_of("approvals"):
         payload = row["payload"]
+        limit = payload.get("budgetMonthlyCents")
+        limit_words = f"{in_dollars(limit)}/month" if limit else None
+        hire = (f"Hire {payload.get('name')}", payload.get("title"), limit_words)
         titles = {
-            "hire_agent": ", ".join(
-                filter(None, (f"Hire {payload.get('name')}", payload.get("title")))
-            ),
+            "hire_agent": ", ".join(filter(None, hire)),
             "approve_ceo_strategy": f"Strategy: {payload.get('title')}",
-            "budget_override_required": f"{payload.get('scopeName')} is stopped by its budget",
+            "budget_override_required": f"Raise the budget of {payload.get('scopeName')},"
+            " or leave it stopped",
         }
         if row["status"] == "pending":
             title = titles.get(row["type"], payload.get("title"))
@@ -121,7 +150,9 @@ def needs() -> dict[str, tuple[str, Any, Callable[[Any], str | None], bool]]:
                 )
             case "issue_thread_interaction":
                 is_confirmation = metadata["kind"] == "request_confirmation"
-                title = f"Answer {issue['identifier']}: {issue['title']}"
+                detail = row["detail"]
+                asked = "promptExcerpt" if is_confirmation else "firstQuestionText"
+                title = f"Answer {issue['identifier']}: {detail.get(asked) or issue['title']}"
                 found[subject["id"]] = (title, row, of_issue, is_confirmation)
             case "blocker_attention":
                 title = f"Unblock {subject['identifier']}: {subject['title']}"
@@ -134,7 +165,14 @@ def needs() -> dict[str, tuple[str, Any, Callable[[Any], str | None], bool]]:
                 title = f"{subject['title']} failed" + (f": {reason}" if reason else "")
                 found[row["id"]] = (title, row, of_issue, False)
             case "failed_run":
-                found[row["id"]] = (subject["title"], row, of_issue, False)
+                title = f"{metadata['agentName']} failed: {metadata['error']}"
+                if issue:
+                    title = f"Retry {issue['identifier']}: {issue['title']}"
+                found[row["id"]] = (title, row, of_issue, False)
+            case "decision":
+                found[row["id"]] = (f"Decide: {subject['title']}", row, of_issue, False)
+            case "join_request":
+                found[row["id"]] = (f"Let {subject['title']} join", row, of_issue, False)
     return found
 
 
@@ -168,6 +206,7 @@ async def check_agents(platform: DeclaredPlatform) -> None:
         (lambda r: r.role, lambda row: row["role"]),
         (lambda r: r.status, lambda row: row["status"]),
         (lambda r: r.pause_reason, lambda row: row["pauseReason"]),
+        (lambda r: r.cause, lambda row: row["id"]),
         (company_of, lambda row: row["companyId"]),
     )
     states = {str(agent.status): agent.state for agent in agents.records}
@@ -196,7 +235,10 @@ async def check_needs(platform: DeclaredPlatform) -> None:
         assert (task.unwritable is None) == is_approvable
         subject = row.get("subject", row)
         assert task.status == subject["status"]
-        if "subject" in row:
+        assert task.cause == cause_in(row)
+        if row.get("sourceKind") == "issue_thread_interaction":
+            assert task.description == row["relatedIssue"]["title"]
+        elif "subject" in row:
             assert task.description == row["whyNow"]
         about = {"review": subject, "issue_thread_interaction": row.get("relatedIssue")}
         of = about.get(row.get("sourceKind"))
@@ -297,6 +339,7 @@ async def check_budgets(platform: DeclaredPlatform, server: RecordedPaperclip) -
         (lambda r: r.paused, lambda row: row["paused"]),
         (lambda r: r.warn_at * 100, lambda row: row["warnPercent"]),
         (lambda r: r.resets.at, lambda row: seconds(row["windowEnd"])),
+        (lambda r: r.cause, lambda row: row["scopeId"]),
     ]
     for read, scope in (
         (platform.company_budgets, "company"),
@@ -313,6 +356,7 @@ async def check_budgets(platform: DeclaredPlatform, server: RecordedPaperclip) -
         (lambda r: cents(r.limit), lambda row: row["amountLimit"]),
         (lambda r: cents(r.spent), lambda row: row["amountObserved"]),
         (lambda r: r.open, lambda row: row["resolvedAt"] is None),
+        (lambda r: r.cause, lambda row: row["scopeId"]),
         (company_of, lambda row: row["companyId"]),
     )
     whole = (await platform.budget()).whole

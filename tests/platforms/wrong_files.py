@@ -47,6 +47,12 @@ def changed(data: Any, place: Place) -> Any:
 
 
 def declared(data: Any) -> PlatformFile:
+    """The file with this content; a single word stands for a list of one, as in the file itself."""
+    data = copy.deepcopy(data)
+    for sources in data.values():
+        for source in sources.values() if isinstance(sources, dict) else ():
+            if isinstance(source, dict) and isinstance(source.get("cause"), str):
+                source["cause"] = [source["cause"]]
     return msgspec.convert(data, PlatformFile)
 
 
