@@ -111,8 +111,11 @@ class DeclaredKind:
         self.reasons = {self._never, *map(clean_line, source.never.values())}
         """Why records can't be approved; other requests may name them."""
         kind_name = LISTS[list_name]
+        fields = source.fields
+        if source.type is not None and kind_name == "task":
+            fields = {"kind": source.type, **fields}
         declared = DeclaredMapping(
-            fields={kind_name: source.fields},
+            fields={kind_name: fields},
             unit=file.money.unit,
             currency=file.money.currency,
             status=source.status if kind_name == "task" else {},

@@ -177,11 +177,14 @@ def _mistakes(file: PlatformFile) -> _Mistakes:
             yield from _unknown(f"{place}.status", source.status, _STATES.get(kind_name, ()))
             severities = tuple(Severity) if kind_name in {"alert", "activity"} else ()
             yield from _unknown(f"{place}.severity", source.severity, severities)
-            for slot, path in source.fields.items():
+            paths = {f"fields.{slot}": path for slot, path in source.fields.items()}
+            if source.type is not None:
+                paths["type"] = source.type
+            for setting, path in paths.items():
                 try:
                     parse_field_path(path)
                 except FieldPathError as error:
-                    yield f"{place}.fields.{slot}", str(error)
+                    yield f"{place}.{setting}", str(error)
     for name, known in _WRITES.items():
         write: DeclaredWrite | None = getattr(file, name)
         if write is not None:

@@ -90,7 +90,7 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     """By state: the status words that mean it."""
     severity: dict[str, Words] = {}
     type: str | None = None
-    """The field whose word is the type of a row, for `says` and `never`."""
+    """The field whose word is the type of a row, for `says` and `never`; it is a task's kind."""
     says: dict[str, Words] = {}
     """By type, or "*" for any: titles, of which the first is used whose names all have a value."""
     never: dict[str, str] = {}
