@@ -306,7 +306,7 @@ def recorded_outcome(task: Task, settled: Settled) -> Outcome:
         reason=reason,
         known_by=KnownBy.READ,
         subject=task.id,
-        title=task.title,
+        title=task.keyed_title,
         resolution=_recorded_resolution(settled),
         attempt_id=settled.attempt,
         recorded_sentence=clean_line(settled.sentence),
@@ -328,6 +328,7 @@ def task_of(attempt: Attempt) -> Task:
     return Task(
         id=attempt.task or attempt.subject,
         title=clean_line(attempt.title) or clean_line(attempt.subject),
+        key=clean_line(attempt.key) or None,
         agent=_ref_of(attempt.agent, attempt.agent_name),
         company=_ref_of(attempt.company, attempt.company_name),
     )

@@ -23,7 +23,7 @@ from agentco_tui.attention.consequence import own_forecast, per_minute, until_li
 from agentco_tui.attention.needs import Need, NeedKind, RankReason
 from agentco_tui.history.forecast import Forecast
 from agentco_tui.history.forecast_service import ForecastService
-from agentco_tui.live.insight import NOT_AT_WORK, is_failing, priority_rank
+from agentco_tui.live.insight import NOT_AT_WORK, is_failing, priority_rank, with_reason
 from agentco_tui.live.names import UNNAMED_BUDGET, Names
 from agentco_tui.live.sentences import action_words, actor_words
 from agentco_tui.live.spend_rate import FastSpend
@@ -136,7 +136,7 @@ def sentence_of(need: Need, names: Names, forecasts: ForecastService, now: float
         figure = ""
         if words.figure != signs.missing:
             figure = f" {words.figure}"
-        text = f"{words.why}{figure}: {words.what}"
+        text = f"{_why_with_reason(need, words.why)}{figure}: {words.what}"
     known = [each for each in details if each and each not in (signs.missing, words.what)]
     if known:
         text += f" ({', '.join(known)})"
@@ -181,7 +181,7 @@ def _words_of_tasks(
         reason = mark_safe(f"wait ({fmt.age(now - need.since, fine=True)})")
         if urgent_word:
             reason = mark_safe(f"priority ({urgent_word}) and {reason}")
-    title = task.title
+    title = task.keyed_title if number == 1 else task.title
     # `sharers` is the number of these tasks.
     if task.shared_id:  # other tasks in the same answer came with this id
         mark = f"{signs.warning} {task.sharers} tasks with this id {signs.separator}"
@@ -330,6 +330,14 @@ def _why_words(need: Need, parts: _Parts) -> str:
     if parts.budget is not None:
         return "spent" if parts.is_spent else "money low"
     return "alert"
+
+
+def _why_with_reason(need: Need, why: SafeText) -> SafeText:
+    """Why an agent is a need, with the reason of its state, unless the figure says it all."""
+    parts = _Parts(need)
+    if parts.agent is None or not parts.is_idle or why == "stopped":
+        return why
+    return with_reason(why, parts.agent)
 
 
 def _figure_words(need: Need, parts: _Parts) -> SafeText:

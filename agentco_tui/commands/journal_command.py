@@ -25,7 +25,7 @@ from agentco_tui.cli.arguments import UsageError
 from agentco_tui.commands.command_output import Exit, print_json, print_lines, print_to_stderr
 from agentco_tui.config import Arguments
 from agentco_tui.config.validators import parse_duration
-from agentco_tui.model import Moment
+from agentco_tui.model import Moment, with_key
 from agentco_tui.model.format import ago, moment
 from agentco_tui.system.state_folder import JOURNAL_FILE, state_folder
 from agentco_tui.text import SafeText, clean_line, mark_safe, signs
@@ -199,7 +199,8 @@ def _local_time(entry: Attempt | Settled) -> str:
 
 def _subject_words(entry: Attempt | Settled) -> str:
     """Return what is done to what, with names and ids: “approve "Pay" t1 (Acme cmp_1)”."""
-    words = f"{clean_line(entry.verb, 20)} “{clean_line(entry.title, 80)}”"
+    title = with_key(clean_line(entry.key, 60) or None, clean_line(entry.title, 80))
+    words = f"{clean_line(entry.verb, 20)} “{title}”"
     if entry.task:
         words = f"{words} {clean_line(entry.task, 80)}"
     owners: list[str] = []

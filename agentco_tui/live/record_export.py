@@ -129,7 +129,8 @@ def as_json(record: Record, names: Names) -> dict[str, object]:
         elif value_type is Ref:
             known_name = value.name
             if not known_name and value.id is not None:
-                kind = phrase(getattr(record, f"{field}_type", None) or field)
+                sort = getattr(record, f"{field}_type", None) or _KINDS_OF_REFS.get(field)
+                kind = phrase(sort or field)
                 known_name = names.known_name(value, kind)
             values[name] = {"id": value.id, "name": known_name}
         elif value_type is Money:
@@ -217,6 +218,8 @@ _DERIVED: Final[Mapping[str, tuple[type[Record], ...]]] = {
 """The fields that `_derived_value` may know although they were not sent, and of which records."""
 
 
+_KINDS_OF_REFS: Final = {"reports_to": "agent"}
+"""The kind of record that a field refers to, if that is not the field's name."""
 _stamp: Final = memoized(256)(stamp)
 """Times of one record are often the same: when it was created and updated, decided and finished."""
 

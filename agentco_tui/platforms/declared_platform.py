@@ -144,8 +144,11 @@ class DeclaredKind:
         self.reasons = {self._never, *map(clean_line, source.never.values())}
         """Why records can't be approved; other requests may name them."""
         kind_name = LISTS[list_name]
+        fields = source.fields
+        if source.type is not None and kind_name == "task":
+            fields = {"kind": source.type, **fields}
         declared = DeclaredMapping(
-            fields={kind_name: source.fields},
+            fields={kind_name: fields},
             unit=file.money.unit,
             currency=file.money.currency,
             status=source.status if kind_name == "task" else {},
@@ -859,10 +862,13 @@ def _verbs_of(file: PlatformFile) -> tuple[OfferedVerb, ...]:
     offered: list[OfferedVerb] = []
     for name, verb in file.verbs.items():
         named = names_in(verb.body)
+        kind = next((kinds[source] for source in verb.on if source in kinds), None)
+        if kind is None:
+            continue
         offered.append(
             OfferedVerb(
                 name=name,
-                kind=kinds[verb.on[0]],
+                kind=kind,
                 key=key_name(verb.key) or verb.key,
                 label=clean_line(verb.label or name, 20),
                 note=verb.note if "note" in named else "none",

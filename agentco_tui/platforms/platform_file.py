@@ -188,6 +188,8 @@ def _mistakes(file: PlatformFile) -> _Mistakes:
             yield from _unknown(f"{place}.severity", source.severity, severities)
             paths = [(f"{place}.fields.{slot}", path) for slot, path in source.fields.items()]
             paths += [(f"{place}.cause", path) for path in source.cause]
+            if source.type is not None:
+                paths.append((f"{place}.type", source.type))
             for setting, path in paths:
                 try:
                     parse_field_path(path)

@@ -136,7 +136,7 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     names: dict[str, str] = {}
     """Names of the file's own for fields of a row, to be used in braces like those."""
     type: str | None = None
-    """The field whose word is the type of a row, for `says` and `never`."""
+    """The field whose word is the type of a row, for `says` and `never`; it is a task's kind."""
     says: dict[str, Words] = {}
     """By type, or "*" for any: titles, of which the first is used whose names all have a value."""
     never: dict[str, str] = {}

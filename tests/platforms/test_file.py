@@ -61,6 +61,8 @@ def test_a_small_file_has_no_problems(tmp_path: Path) -> None:
         ("[tasks.gate]", "[task.gate]", "5: task: unknown setting (nearest valid name: tasks)"),
         ('type = "sort"', "type = 7",
          "7: tasks.gate.type: must be a text in quotes, is the number 7"),
+        ('type = "sort"', 'type = "sort."',
+         '7: tasks.gate.type: needs names with one dot between them: "usage.cost_cents"'),
         ('type = "sort"\n', "", '5: tasks.gate: needs a "type", the field that says door'),
         ('"/api/companies/{company}/gates"', '"/api/companies/{compny}/gates"',
          "6: tasks.gate.get: unknown name compny (nearest valid name: company)"),

@@ -197,6 +197,16 @@ async def test_what_has_no_approval_is_never_sent(
     assert not [seen for seen in server.requests if seen.method != "GET"]
 
 
+async def test_the_type_is_the_kind_unless_a_field_says_another(server: RecordedPaperclip) -> None:
+    file = load_platform("paperclip", None)
+    source = file.tasks["approval"]
+    for fields, name in (({}, "type"), ({"kind": "status"}, "status")):
+        changed = replace(source, fields=fields, type="type")
+        async with platform_at(server, replace(file, tasks={"approval": changed})) as platform:
+            kinds = {task.id: task.kind for task in (await platform.tasks(GLOBEX)).records}
+        assert kinds == {row["id"]: row[name] for row in body_of("approvals")}
+
+
 async def test_an_id_of_two_companies_is_never_cloned(server: RecordedPaperclip) -> None:
     file = load_platform("paperclip", None)
     sources = {"all": replace(file.companies["all"], fields={"id": "status"})}

@@ -30,6 +30,7 @@ from tests.platforms.recorded_paperclip import (
 REVIEW = "f0690a38-3bb4-4801-bb12-4b0eecd50ac2"
 QUESTION = "55d3feb9-1f2c-4c37-a2ac-dcda8a64aecb"
 ISSUE = "12223f62-bb2b-463f-8d16-dc739fcacf67"
+CHIEF = "ea120b73-70c6-4325-9d03-52ed82ff591a"
 WHY_NOT = {
     "approval": "approving this only hides it and leaves the agent stopped:"
     " raise its limit above what is spent (b)",
@@ -207,8 +208,12 @@ async def check_agents(platform: DeclaredPlatform) -> None:
         (lambda r: r.status, lambda row: row["status"]),
         (lambda r: r.pause_reason, lambda row: row["pauseReason"]),
         (lambda r: r.cause, lambda row: row["id"]),
+        (lambda r: r.error_reason, lambda row: row["errorReason"]),
+        (lambda r: ref(r, "reports_to"), lambda row: row["reportsTo"]),
         (company_of, lambda row: row["companyId"]),
     )
+    assert {agent.error_reason for agent in agents.records} == {None, "Process exited with code 3"}
+    assert {ref(agent, "reports_to") for agent in agents.records} == {None, CHIEF}
     states = {str(agent.status): agent.state for agent in agents.records}
     assert states["paused"] is AgentState.PAUSED
     assert states["pending_approval"] is AgentState.PENDING
@@ -248,6 +253,29 @@ async def check_needs(platform: DeclaredPlatform) -> None:
             assert task.priority == row["severity"]
         if task.unwritable is not None:
             assert task.unwritable == WHY_NOT[row.get("sourceKind", "approval")]
+        assert (task.kind, task.key) == kind_and_key(row)
+    assert {task.kind for task in listing.records} == KINDS
+
+
+KINDS = {
+    *("hire_agent", "approve_ceo_strategy", "budget_override_required", "request_board_approval"),
+    *("review", "request_confirmation", "ask_user_questions"),
+    *("blocker_attention", "recovery_action", "agent_error_alert", "failed_run"),
+    *("decision", "join_request"),
+}
+
+
+def kind_and_key(row: Any) -> tuple[str, str | None]:
+    """The kind and the key of what waits, by its row."""
+    subject = row.get("subject")
+    if subject is None:
+        return row["type"], None
+    if row["sourceKind"] == "review":
+        return "review", subject["identifier"]
+    key = None if row["relatedIssue"] is None else row["relatedIssue"]["identifier"]
+    if row["sourceKind"] == "issue_thread_interaction":
+        return subject["metadata"]["kind"], key
+    return row["sourceKind"], key
 
 
 async def check_all_tasks(platform: DeclaredPlatform) -> None:
@@ -258,6 +286,8 @@ async def check_all_tasks(platform: DeclaredPlatform) -> None:
         [task for task in tasks.records if task.id in {row["id"] for row in issues}],
         issues,
         (lambda r: r.title, lambda row: row["title"]),
+        (lambda r: r.key, lambda row: row["identifier"]),
+        (lambda r: r.kind, lambda row: row["originKind"]),
         (lambda r: r.status, lambda row: row["status"]),
         (lambda r: r.priority, lambda row: row["priority"]),
         (agent_of, lambda row: row["assigneeAgentId"]),
