@@ -298,6 +298,14 @@ class OverviewView(TaskLines[Need]):
         need: Need | None = super().subject(row_id)
         return None if need is None else need.record
 
+    def subjects(self) -> list[model.Record]:
+        """Return the records of the need under the cursor, and of all that has its cause."""
+        need = self.need()
+        if need is None:
+            return []
+        needs = (need, *need.others)
+        return [record for each in needs for record in (each.record, *each.related)]
+
     def need(self) -> Need | None:
         row_id = self.table.viewport.cursor
         return None if row_id is None else self.table.model.record(row_id)
