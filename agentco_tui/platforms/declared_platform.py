@@ -14,7 +14,6 @@ from copy import copy
 from datetime import date
 from decimal import Decimal
 from functools import partial
-from secrets import token_hex
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar, cast
 
@@ -53,8 +52,8 @@ from agentco_tui.model import (
     TraceStep,
     Verdict,
 )
-from agentco_tui.platforms.platform_file import LISTS
 from agentco_tui.platforms.platform_records import (
+    LISTS,
     DeclaredWrite,
     PlatformFile,
     Source,
@@ -73,7 +72,8 @@ from agentco_tui.text import clean_line
 if TYPE_CHECKING:
     from agentco_tui.api.capabilities import Read
     from agentco_tui.api.reply import Reply
-    from agentco_tui.api.transport import KeyHeader, MakeReader, Transport, WhyWithheld
+    from agentco_tui.api.transport import MakeReader, Transport, WhyWithheld
+    from agentco_tui.reading.stream import Beginning
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
@@ -136,23 +136,6 @@ class DeclaredKind:
             self.kind.offset = OffsetPages(source.pages.offset, source.pages.size)
         self._build = self.kind.build
         self.kind.build = self._build_asked
-
-    def request(self, company: str | None, status: str | None, asked: Mapping[str, str]) -> Any:
-        """The path and the query of the source's list."""
-        source = self.source
-        query = dict(source.query)
-        if status == "pending":
-            query.update(source.pending)
-        if source.pages is not None:
-            query[source.pages.limit] = str(source.pages.size)
-        for name, value in asked.items():
-            parameter = source.takes.get(name)  # type: ignore[call-overload]
-            if parameter is not None:
-                template = source.written.get(name, "")  # type: ignore[call-overload]
-                query[parameter] = fill(template, {name: value}.get) or value
-        path = fill_path(source.get, {"company": company}.get)
-        assert path is not None, source.get
-        return path, query
 
     def _build_asked(self, row: Row, context: DecodeContext) -> Any:
         """The record of a row, with the file's title; raises NotAskedError for other rows."""
@@ -329,7 +312,7 @@ class DeclaredPlatform(Client):
             if kind_name != kind:
                 continue
             for declared, of_company in await self._asked(list_name, company, None, every=True):
-                path, query = declared.request(of_company, None, {})
+                path, query = declared.source.request(of_company, None, {})
                 found = await self._find_sent(declared.kind, path, query, sent_id)
                 if found:
                     return found
@@ -340,7 +323,7 @@ class DeclaredPlatform(Client):
         list_name = LIST_OF_OPERATION[read.operation]
         company = cast("str | None", read.arguments.get("company_id"))
         (declared, of_company), *_ = await self._asked(list_name, company, None, every=True)
-        path, query = declared.request(of_company, None, {})
+        path, query = declared.source.request(of_company, None, {})
         return await self._decode_answer(path, query.items(), decode)
 
     def curl(self, read: Read) -> str:
@@ -495,7 +478,7 @@ class DeclaredPlatform(Client):
             limited = dict(asked)
             if most is not None and at_most is not None:
                 limited["limit"] = str(min(at_most, most))
-            path, query = declared.request(of_company, status, limited)
+            path, query = declared.source.request(of_company, status, limited)
             return await self._fetch_listing(declared.kind, path, query, at_most=at_most, once=once)
 
         requests = await self._asked(list_name, company, status)
@@ -544,17 +527,23 @@ class DeclaredPlatform(Client):
         raise self._refusal(f"any single one of its {list_name}", "GET")
 
     async def _request_page(
-        self, kind: Kind[Any], request: PageRequest, etag: str | None, stream: MakeReader | None
+        self,
+        kind: Kind[Any],
+        request: PageRequest,
+        etag: str | None,
+        stream: MakeReader | None,
+        beginning: Beginning[Any] | None,
     ) -> Reply:
         """The answer to a request; one of this moment, if that was to another list."""
-        ask = partial(super()._request_page, kind, request, etag, stream)
+        ask = partial(super()._request_page, kind, request, etag, stream, beginning)
         if self._recent is None:
             return await ask()
         now = monotonic()
         for key, shared in list(self._recent.items()):
             if now - shared.began > SAME_MOMENT:
                 del self._recent[key]
-        answer = self._recent.get((request, etag))
+        # A whole answer, for which no ETag was sent, also serves who would have sent one.
+        answer = self._recent.get((request, etag)) or self._recent.get((request, None))
         # The companies are asked for before each list of theirs.
         is_another_list = answer is not None and kind.source not in answer.lists
         if answer is None or not (is_another_list or kind.name == "company"):
@@ -676,19 +665,9 @@ def open_platform(
     Without a key nothing is sent in its place, if the file says that none may be needed. Raises
     CredentialError as `open_client` does.
     """
-    key_header: KeyHeader | None = (file.auth.header, file.auth.before_key)
-    if key is None and file.keyless:
-        key = ApiKey(token_hex(20))  # never sent
-        key_header = None
+    key, conventions = file.sending(key)
     make = partial(DeclaredPlatform, file=file)
-    platform = open_client(
-        base_url,
-        key,
-        make=make,
-        key_header=key_header,
-        prefix=file.prefix,
-        **options,
-    )
+    platform = open_client(base_url, key, make=make, conventions=conventions, **options)
     assert isinstance(platform, DeclaredPlatform)
     return platform
 

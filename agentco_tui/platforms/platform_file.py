@@ -8,6 +8,7 @@ request can be filled in with what is known when it is sent.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, Literal, Union, get_args, get_origin
 
@@ -20,6 +21,7 @@ from agentco_tui.config.toml_file import TomlFile
 from agentco_tui.config.validators import WrongError, describe, nearest
 from agentco_tui.model import AgentState, Severity, TaskState
 from agentco_tui.platforms.platform_records import (
+    LISTS,
     DeclaredVerb,
     DeclaredWrite,
     PlatformFile,
@@ -31,12 +33,6 @@ from agentco_tui.reading.field_path import FieldPathError, parse_field_path
 from agentco_tui.reading.kinds import mappable_kinds
 from agentco_tui.reading.mapping import OPEN, field_names
 
-LISTS: Final[Mapping[str, str]] = {
-    "companies": "company", "agents": "agent", "tasks": "task", "activity": "activity",
-    "company_budgets": "company_budget", "agent_budgets": "agent_budget", "alerts": "alert",
-    "budget": "company_budget",
-}  # fmt: skip
-"""The lists of a file, and the kind of record that each has."""
 _STATES: Final[Mapping[str, tuple[str, ...]]] = {
     "task": tuple(TaskState), "agent": tuple(AgentState), "alert": tuple(OPEN),
 }  # fmt: skip
@@ -83,10 +79,17 @@ def load_platform(name: str, config: Path | None) -> PlatformFile:
     if name not in paths:
         text = _no_such_platform(name, paths)
         raise SettingsError([Problem(text=text, setting="platform")])
-    file = PlatformToml(paths[name], must_exist=True)
+    path = paths[name]
+    file = _checked_file(path, path.stat().st_mtime_ns if path.exists() else 0)
     if file.declared is None:
         raise SettingsError(file.problems)
     return file.declared
+
+
+@lru_cache(maxsize=4)
+def _checked_file(path: Path, _changed_at: int) -> PlatformToml:
+    """The file as it was at that time: it takes 15 ms, and a start needs it twice."""
+    return PlatformToml(path, must_exist=True)
 
 
 def platform_problems(config: ConfigFile) -> list[Problem]:

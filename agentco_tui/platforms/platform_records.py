@@ -8,11 +8,25 @@ an object.
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from collections.abc import Mapping
+from secrets import token_hex
+from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 import msgspec
 
+from agentco_tui.api.capabilities import Conventions, FirstRequest
+from agentco_tui.api.credentials import ApiKey, KeyInUse
+from agentco_tui.platforms.templates import fill, fill_path
+from agentco_tui.text import clean_line
+
+K = TypeVar("K", bound=ApiKey | KeyInUse)
 Words: TypeAlias = tuple[str, ...]
+LISTS: Final[Mapping[str, str]] = {
+    "companies": "company", "agents": "agent", "tasks": "task", "activity": "activity",
+    "company_budgets": "company_budget", "agent_budgets": "agent_budget", "alerts": "alert",
+    "budget": "company_budget",
+}  # fmt: skip
+"""The lists of a file, and the kind of record that each has."""
 
 
 class DeclaredWrite(msgspec.Struct, frozen=True, kw_only=True):
@@ -99,6 +113,24 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     trace: Words = ()
     """The paths of what is known of a task's course, which are joined by time."""
 
+    def request(
+        self, company: str | None, status: str | None, asked: Mapping[str, str]
+    ) -> tuple[str, dict[str, str]]:
+        """The path and the query of the list; `asked` are values for the names of `takes`."""
+        query = dict(self.query)
+        if status == "pending":
+            query.update(self.pending)
+        if self.pages is not None:
+            query[self.pages.limit] = str(self.pages.size)
+        for name, value in asked.items():
+            parameter = self.takes.get(name)  # type: ignore[call-overload]
+            if parameter is not None:
+                template = self.written.get(name, "")  # type: ignore[call-overload]
+                query[parameter] = fill(template, {name: value}.get) or value
+        path = fill_path(self.get, {"company": company}.get)
+        assert path is not None, self.get
+        return path, query
+
     def by_type(self, row_type: str | None, name: Literal["says", "never"]) -> Any:
         """What the source says of a type of row; None if nothing."""
         words: dict[str, Any] = getattr(self, name)
@@ -113,6 +145,8 @@ class KeyHeaderDeclaration(msgspec.Struct, frozen=True, kw_only=True):
 
     header: str = "Authorization"
     before_key: str = "Bearer "
+    right_key: str | None = None
+    """Which key is needed, or where it is made, for the user whose key lacks a permission."""
 
 
 class Sign(msgspec.Struct, frozen=True, kw_only=True):
@@ -120,6 +154,8 @@ class Sign(msgspec.Struct, frozen=True, kw_only=True):
 
     get: str
     has: str
+    version: str | None = None
+    """Where the answer may have the version of the platform."""
 
 
 class MoneyDeclaration(msgspec.Struct, frozen=True, kw_only=True):
@@ -154,6 +190,28 @@ class PlatformFile(msgspec.Struct, frozen=True, kw_only=True):
     create_task: DeclaredWrite | None = None
     set_limit: DeclaredWrite | None = None
     verbs: dict[str, DeclaredVerb] = {}
+
+    @property
+    def first_request(self) -> FirstRequest:
+        """That for the companies, which every other list is asked for by."""
+        source = next(iter(self.companies.values()))
+        path, query = source.request(None, None, {})
+        return FirstRequest(path, tuple(query.items()), has_tasks=False)
+
+    def sending(self, key: K | None) -> tuple[K | ApiKey | None, Conventions]:
+        """The key that a transport is given, and how it sends requests.
+
+        Without a key, one that is never sent takes its place, if the platform may need none.
+        """
+        sources = (source for name in LISTS for source in getattr(self, name).values())
+        is_keyless = key is None and bool(self.keyless)
+        conventions = Conventions(
+            key_header=None if is_keyless else (self.auth.header, self.auth.before_key),
+            prefix=self.prefix,
+            collections=frozenset(source.get for source in sources if "{" not in source.get),
+            right_key=clean_line(self.auth.right_key) if self.auth.right_key else None,
+        )
+        return (ApiKey(token_hex(20)) if is_keyless else key), conventions
 
     def recognises(self, answer: Any) -> bool:
         """Whether the answer to `found_by` is this platform's."""

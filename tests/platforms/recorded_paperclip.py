@@ -25,6 +25,7 @@ GLOBEX = "f5565349-f117-4acc-8633-7db6663efee0"
 ACME = "1608627d-944a-4635-9e54-aaf6be093647"
 INITECH = "a2e5ed35-24f2-4680-95f4-0d7156caa2ae"
 KEY = "pcp_board_recorded"
+AGENT_KEY = "pcp_agent_recorded"
 
 _LISTS = {
     "agents": {ACME: "agents", GLOBEX: "agents-globex", INITECH: "agents-of-paused-company"},
@@ -160,6 +161,9 @@ class RecordedPaperclip:
     def __init__(self, *, needs_key: bool = True) -> None:
         self.requests: list[Seen] = []
         self.needs_key = needs_key
+        """Whether it runs in the mode in which every user logs in; the other one trusts all."""
+        self.me = "cli-auth-me"
+        """The recorded answer that says who the user of `KEY` is."""
         self.companies: list[Any] = [
             each for each in body_of("companies") if each["id"] in (GLOBEX, ACME, INITECH)
         ]
@@ -203,8 +207,9 @@ class RecordedPaperclip:
         parts = urlsplit(handler.path)
         query = dict(parse_qsl(parts.query))
         authorization = handler.headers.get("Authorization")
-        if self.needs_key and authorization != f"Bearer {KEY}":
-            status, body = 401, {"error": "Unauthorized"}
+        refusal = self._refusal(parts.path, authorization)
+        if refusal is not None:
+            status, body = refusal
         elif handler.command == "GET":
             status, body = self._read(parts.path, query)
         else:
@@ -220,6 +225,25 @@ class RecordedPaperclip:
         handler.send_header("ETag", etag)
         handler.end_headers()
         handler.wfile.write(data)
+
+    def _refusal(self, path: str, authorization: str | None) -> tuple[int, Any] | None:
+        """What is answered to a request without the right key; None if it is let through."""
+        if authorization == f"Bearer {KEY}":
+            return None
+        if authorization == f"Bearer {AGENT_KEY}":
+            if path in ("/api/companies", "/api/cli-auth/me"):
+                name = "error-403-agent-key" if path == "/api/companies" else "cli-auth-me-agent"
+                return RECORDED[name]["status"], body_of(name)
+            return None
+        if authorization is not None:
+            return 401, body_of("error-401")
+        if not self.needs_key:
+            return None
+        if path == "/api/health":
+            return 200, body_of("health-authenticated")
+        if path == "/api/companies":
+            return 403, body_of("error-403-no-key")
+        return 401, {"error": "Unauthorized"}
 
     def _read(self, path: str, query: dict[str, str]) -> tuple[int, Any]:
         if path == "/api/companies" and not query:
@@ -240,6 +264,8 @@ class RecordedPaperclip:
                 return 200, agent
         if path == "/api/health":
             return 200, body_of("health")
+        if path == "/api/cli-auth/me":
+            return 200, body_of(self.me)
         return 404, {"error": f"API route not found: {path}"}
 
     def _of_company(self, company: str, name: str, query: dict[str, str]) -> tuple[int, Any]:

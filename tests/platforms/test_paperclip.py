@@ -299,8 +299,8 @@ def declared(data: Any) -> PlatformFile:
     return msgspec.convert(data, PlatformFile)
 
 
-ELSEWHERE = {"name", "found_by", "keyless"}
-"""What is not part of an operation: the name is in sentences, the rest is how it is recognised."""
+ELSEWHERE = {"name", "auth", "found_by", "keyless"}
+"""What is no part of an operation: words in sentences, and how the platform is recognised."""
 PLACES = [place for place in leaves(DATA) if place[0] not in ELSEWHERE]
 
 
