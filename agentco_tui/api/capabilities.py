@@ -92,3 +92,15 @@ class FirstRequest(msgspec.Struct, frozen=True):
     params: tuple[tuple[str, str], ...]
     has_tasks: bool = True
     """Whether the answer is a list of tasks, whose rows are decoded while a long one arrives."""
+
+
+class Recognised(msgspec.Struct, frozen=True):
+    """A platform that was recognised by what it says about itself without a key."""
+
+    name: str
+    """That of its file, for the setting `platform`."""
+    title: SafeText
+    """What it is called, with its version if the answer had it: "Paperclip 2026.916.1"."""
+    needs_key: bool
+    right_key: SafeText | None
+    """Which key it needs, in words, if its file says so."""

@@ -10,14 +10,16 @@ import signal
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from agentco_tui.api.credentials import KeyInUse
+from agentco_tui.api.credentials import BaseUrl, KeyInUse
 from agentco_tui.commands.command_log import log_to_file
+from agentco_tui.commands.command_output import print_to_stderr
 from agentco_tui.config import Arguments, Settings
 from agentco_tui.config.resolve import load
 
 if TYPE_CHECKING:
+    from agentco_tui.api.capabilities import Recognised
     from agentco_tui.api.platform import Platform
 
 
@@ -68,3 +70,25 @@ async def connected_client(
 
     async with open_platform_of(settings, key) as client:
         yield client
+
+
+async def recognised_platform(url: BaseUrl, values: Mapping[str, Any]) -> Recognised | None:
+    """The known platform that answers at an address, which is asked without a key.
+
+    `values` are settings by name. If they have a platform, only that one is asked for, and None
+    means that the address did not say it is that one; else, that it is no known one. What is wrong
+    with the file of another platform is printed on stderr. Raises SettingsError for the file of the
+    platform in the settings.
+    """
+    # Imported late, because few commands need it.
+    from agentco_tui.platforms.opener import recognise_platform  # noqa: PLC0415
+
+    found, problems = await recognise_platform(
+        url,
+        values["config_path"],
+        values["platform"],
+        ca_file=values["ca_file"],
+        trust_env=values["trust_env"],
+    )
+    print_to_stderr(*map(str, problems))
+    return found

@@ -39,6 +39,7 @@ __all__ = [
     "Switch",
     "ViewSettings",
     "off_by",
+    "platform_line",
 ]
 
 Arguments = Mapping[str, Any]
@@ -58,6 +59,11 @@ class Switch(msgspec.Struct, frozen=True):
     """The id of the "needs you" list's item on which the next dashboard puts the cursor."""
     failure: SafeText | None = None
     """Why `profile` could not be used; then the previous dashboard is opened again."""
+
+
+def platform_line(name: str) -> str:
+    """The line of a profile that chooses a platform's file by its name."""
+    return f"platform = {msgspec.json.encode(name).decode()}"
 
 
 def off_by(settings: Settings) -> SafeText | None:

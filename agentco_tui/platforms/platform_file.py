@@ -73,6 +73,22 @@ def platform_paths(config: Path | None) -> dict[str, Path]:
     return {path.stem: path for path in (*sorted(_FOLDER.glob("*.toml")), *sorted(own))}
 
 
+def known_platforms(config: Path | None) -> tuple[dict[str, PlatformFile], list[Problem]]:
+    """The platforms by name, those of files beside the config file first.
+
+    Files that can't be used are left out; also returns what is wrong with them.
+    """
+    known: dict[str, PlatformFile] = {}
+    problems: list[Problem] = []
+    paths = platform_paths(config)
+    for name in sorted(paths, key=lambda name: paths[name].parent == _FOLDER):
+        try:
+            known[name] = load_platform(name, config)
+        except SettingsError as error:
+            problems += error.problems
+    return known, problems
+
+
 def load_platform(name: str, config: Path | None) -> PlatformFile:
     """What the file of a platform says. Raises SettingsError with every mistake in it."""
     paths = platform_paths(config)
@@ -169,6 +185,8 @@ _Mistakes = Iterator[tuple[str, str]]
 def _mistakes(file: PlatformFile) -> _Mistakes:
     if not file.companies:
         yield "companies", "is missing: nothing can be asked without the companies"
+    if file.found_by is not None:
+        yield from _wrong_path(file, "found_by.get", file.found_by.get, ())
     kinds = mappable_kinds()
     for name, kind_name in LISTS.items():
         sources: Sources = getattr(file, name)

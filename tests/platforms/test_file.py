@@ -9,7 +9,7 @@ import pytest
 import agentco_tui.platforms
 from agentco_tui.commands.config import run
 from agentco_tui.config import SettingsError
-from agentco_tui.config.resolve import load
+from agentco_tui.config.resolve import load, of_profile
 from agentco_tui.platforms.platform_file import (
     PlatformToml,
     load_platform,
@@ -167,6 +167,34 @@ def test_a_profile_with_a_platform_needs_no_key(tmp_path: Path) -> None:
     config.write_text(profile, encoding="utf-8")
     with pytest.raises(SettingsError, match="no API key"):
         load({"config": str(config)}, {})
+
+
+def test_a_flag_and_a_variable_choose_the_platform_of_the_start(tmp_path: Path) -> None:
+    config = tmp_path / "config.toml"
+    config.write_text('[profiles.a]\nbase_url = "http://127.0.0.1:9"\n', encoding="utf-8")
+    env = {"AGENTCO_PLATFORM": "mine", "AGENTCO_BASE_URL": "http://127.0.0.1:9"}
+    settings = load({}, env)
+    assert (settings.platform, settings.key) == ("mine", None)
+    assert settings.key_source == "AGENTCO_API_KEY, which is not set"
+    settings = load({"platform": "paperclip", "config": str(config)}, env)
+    assert (settings.platform, settings.sources["platform"]) == ("paperclip", "--platform")
+    assert settings.key_source == "profile a, which has no key"
+    # Another profile, to which a dashboard switches, has its own.
+    given = {"platform": "paperclip", "config": str(config)}
+    with pytest.raises(SettingsError, match="no API key"):
+        load(*of_profile("a", "b", given, env))
+
+
+def test_config_show_has_no_key_where_there_is_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = tmp_path / "config.toml"
+    config.write_text('[profiles.a]\nbase_url = "http://127.0.0.1:9"\n', encoding="utf-8")
+    arguments = {"what": "show", "json": False, "platform": "paperclip", "config": str(config)}
+    assert run(arguments, {}, lambda _: [], platform_problems) == 0
+    (row,) = [line for line in capsys.readouterr().out.splitlines() if "api_key" in line]
+    assert "not set" in row
+    assert "*" not in row
 
 
 # -- templates -------------------------------------------------------------------------------------
