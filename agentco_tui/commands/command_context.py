@@ -6,6 +6,7 @@ settings have its address, its API key, and a mapping that says which of its fie
 
 from __future__ import annotations
 
+import asyncio
 import signal
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
@@ -15,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from agentco_tui.api.credentials import BaseUrl, KeyInUse
 from agentco_tui.commands.command_log import log_to_file
 from agentco_tui.commands.command_output import print_to_stderr
-from agentco_tui.config import Arguments, Settings
-from agentco_tui.config.resolve import load
+from agentco_tui.config import Arguments, Problem, Settings, SettingsError, how_to_choose
+from agentco_tui.config.resolve import Resolver, load
 
 if TYPE_CHECKING:
     from agentco_tui.api.capabilities import Recognised
@@ -31,9 +32,34 @@ def command_context(arguments: Arguments, env: Mapping[str, str]) -> Iterator[Se
     SIGHUP raise SystemExit in the block, so that unfinished files are removed. Raises SettingsError
     if the settings are wrong.
     """
-    settings = load(arguments, env)
+    settings = load_settings(arguments, env)
     with log_to_file(settings), _exit_on_signals():
         yield settings
+
+
+def load_settings(arguments: Arguments, env: Mapping[str, str]) -> Settings:
+    """The effective settings of a command. Raises SettingsError, `with_platform_hint`."""
+    try:
+        return load(arguments, env)
+    except SettingsError as error:
+        raise with_platform_hint(error, arguments, env) from None
+
+
+def with_platform_hint(
+    error: SettingsError, arguments: Arguments, env: Mapping[str, str]
+) -> SettingsError:
+    """The error of `load`; if only the key is missing, with the known platform at the address.
+
+    It also says then how to choose that platform, which may need no key.
+    """
+    resolved = Resolver(arguments, env)
+    url = resolved.base_url
+    if url is None or resolved.problems or resolved.key_location is not None:
+        return error
+    found = asyncio.run(recognised_platform(url, resolved.values))
+    if found is None:
+        return error
+    return SettingsError([*error.problems, Problem(text=how_to_choose(found))])
 
 
 @contextmanager

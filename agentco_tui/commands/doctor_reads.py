@@ -68,6 +68,8 @@ class Examination(NamedTuple):
     """The limitations of the activity log."""
     capabilities: Capabilities
     """What the platform offers."""
+    has_key: bool
+    """Whether a key was sent; one that needs none is asked without."""
 
 
 class _Operation(NamedTuple):
@@ -116,6 +118,7 @@ async def examine_reads(
             client.transport.measured,
             log_reader.limitations(),
             client.capabilities,
+            has_key=settings.key is not None,
         )
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.platforms.recorded_paperclip import KEY, RecordedPaperclip
-from tests.terminal.dashboard import leave, ready
-from tests.terminal.platform_process import own_folders
+from tests.terminal.dashboard import command, dashboard, leave, ready
+from tests.terminal.platform_process import PlatformProcess, own_folders
 from tests.terminal.pty_session import PtySession
 
 PROGRAM = """
@@ -31,6 +31,10 @@ def start(folder: Path, server: RecordedPaperclip, key: str | None, *words: str)
     return PtySession([sys.executable, "-c", PROGRAM, *words], env=env, size=(120, 40))
 
 
+def paths_asked(platform: PlatformProcess) -> set[str]:
+    return {each["path"] for each in platform.requests()}
+
+
 @pytest.mark.parametrize("key", [None, KEY], ids=["keyless", "key"])
 def test_a_start_sends_no_request_twice(tmp_path: Path, key: str | None) -> None:
     """The first request is under way before the screens are imported, and serves all lists."""
@@ -43,3 +47,35 @@ def test_a_start_sends_no_request_twice(tmp_path: Path, key: str | None) -> None
         assert {seen.authorization for seen in server.requests} == {key and f"Bearer {key}"}
         assert sorted(set(sent)) == sorted(sent)
         assert {seen.status for seen in server.requests} == {200}
+
+
+def test_the_usual_interface_was_asked_for_a_platform_that_has_another(tmp_path: Path) -> None:
+    """Only an address and a key are known: the first answer says what is wrong, and what to do."""
+    with RecordedPaperclip() as server:
+        env = {**own_folders(tmp_path), "AGENTCO_BASE_URL": server.base, "AGENTCO_API_KEY": KEY}
+        with PtySession(command("--refresh", "3600"), env=env, size=(160, 40)) as session:
+            told = session.wait_for("or start with --platform paperclip")
+            assert "this is Paperclip: put platform =" in " ".join(told.split())
+            leave(session)
+        asked = [seen.authorization for seen in server.requests if seen.path == "/api/health"]
+        assert asked == [None]
+        session = PtySession(command("--platform", "paperclip"), env=env, size=(160, 40))
+        with session:
+            assert "GLO-7" in ready(session)
+            leave(session)
+
+
+@pytest.mark.parametrize("key", [None, "ag_wrong_key_of_nobody"])
+def test_the_usual_interface_is_asked_for_nothing_else(
+    platform: PlatformProcess, tmp_path: Path, key: str | None
+) -> None:
+    """Unless the tasks that wait were refused; then nothing is said, as nothing is recognised."""
+    with dashboard(platform, tmp_path, "--refresh", "3600", key=key) as session:
+        if key is None:
+            ready(session)
+        else:
+            session.wait_for("the key is missing or invalid")
+            session.wait_for(lambda _: "/api/health" in paths_asked(platform))
+        leave(session)
+    assert ("/api/health" in paths_asked(platform)) == (key is not None)
+    assert "this is" not in session.text
