@@ -199,6 +199,8 @@ def conclusion_lines(
         lines.append(f"{signs.critical} {words}")
     else:
         lines += _permission_lines(reads, has_key=found.has_key)
+        if found.why_read_only is not None:
+            lines.append(f"{signs.warning} {found.why_read_only}")
         number = len(write_requests(found.capabilities))
         lines.append(f"writes were not tried ({number} operations)")
         for verb, operation in OPERATION_OF_VERB.items():
@@ -294,6 +296,7 @@ def _as_json(
             for read in reads
         ],
         "permissions": permissions,
+        "why_read_only": found.why_read_only,
         "last_writes": last_writes,
         "terminal": dict(terminal),
     }

@@ -67,7 +67,7 @@ from agentco_tui.reading.kinds import mappable_kinds
 from agentco_tui.reading.kinds.budget import WHOLE_ID
 from agentco_tui.reading.mapping import AS_SENT, NO_MAPPING, DeclaredMapping, ProfileMapping
 from agentco_tui.reading.schema import DecodeContext, Kind, NotAskedError, OffsetPages, Row
-from agentco_tui.text import clean_line
+from agentco_tui.text import SafeText, clean_line
 
 if TYPE_CHECKING:
     from agentco_tui.api.capabilities import Read
@@ -325,6 +325,16 @@ class DeclaredPlatform(Client):
         (declared, of_company), *_ = await self._asked(list_name, company, None, every=True)
         path, query = declared.source.request(of_company, None, {})
         return await self._decode_answer(path, query.items(), decode)
+
+    async def why_read_only(self) -> SafeText | None:
+        """Asks for the role that the file declares, if it does."""
+        role = self.file.role
+        if role is None:
+            return None
+        word = await self._decode_answer(role.get, (), role.read_only_role)
+        if word is None:
+            return None
+        return clean_line(f"your role there is {word}: it may not change anything")
 
     def curl(self, read: Read) -> str:
         """A curl command for the first source of a list, with `{company}` for one of several."""

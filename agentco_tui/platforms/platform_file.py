@@ -187,6 +187,8 @@ def _mistakes(file: PlatformFile) -> _Mistakes:
         yield "companies", "is missing: nothing can be asked without the companies"
     if file.found_by is not None:
         yield from _wrong_path(file, "found_by.get", file.found_by.get, ())
+    if file.role is not None:
+        yield from _wrong_path(file, "role.get", file.role.get, ())
     kinds = mappable_kinds()
     for name, kind_name in LISTS.items():
         sources: Sources = getattr(file, name)

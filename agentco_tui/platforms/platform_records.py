@@ -16,7 +16,8 @@ import msgspec
 
 from agentco_tui.api.capabilities import Conventions, FirstRequest
 from agentco_tui.api.credentials import ApiKey, KeyInUse
-from agentco_tui.platforms.templates import fill, fill_path
+from agentco_tui.platforms.templates import as_word, fill, fill_path
+from agentco_tui.reading.json_access import value_at
 from agentco_tui.text import clean_line
 
 K = TypeVar("K", bound=ApiKey | KeyInUse)
@@ -158,6 +159,31 @@ class Sign(msgspec.Struct, frozen=True, kw_only=True):
     """Where the answer may have the version of the platform."""
 
 
+class RoleDeclaration(msgspec.Struct, frozen=True, kw_only=True):
+    """Where an answer says which role the key's user has, and which roles may change nothing."""
+
+    get: str
+    where: str = ""
+    """The path of the rows that have a role each; empty if the answer has only one."""
+    at: str
+    read_only: Words
+    unless: dict[str, str] = {}
+    """Fields of the answer and their values; with one of them every role may change something."""
+
+    def read_only_role(self, answer: Any) -> str | None:
+        """The role in an answer if it may change nothing; None if not, or if that is not known.
+
+        Of several rows, each must have such a role: where only some have, something may be changed.
+        """
+        if any(as_word(value_at(answer, name)) == word for name, word in self.unless.items()):
+            return None
+        rows = value_at(answer, self.where) if self.where else [answer]
+        roles = [as_word(value_at(row, self.at)) for row in rows] if isinstance(rows, list) else []
+        if not roles or any(role not in self.read_only for role in roles):
+            return None
+        return roles[0]
+
+
 class MoneyDeclaration(msgspec.Struct, frozen=True, kw_only=True):
     """The unit and the currency of sums of which no answer says it."""
 
@@ -175,6 +201,7 @@ class PlatformFile(msgspec.Struct, frozen=True, kw_only=True):
     keyless: dict[str, str] = {}
     """Fields of the answer to `found_by`, and their values where no key is needed."""
     auth: KeyHeaderDeclaration = KeyHeaderDeclaration()
+    role: RoleDeclaration | None = None
     money: MoneyDeclaration = MoneyDeclaration()
     companies: Sources = {}
     agents: Sources = {}

@@ -10,8 +10,15 @@ import pytest
 
 from tests.commands.conftest import Command, Ran
 from tests.platform import EmbeddedPlatform
-from tests.platforms.recorded_paperclip import AGENT_KEY, KEY, RecordedPaperclip
+from tests.platforms.recorded_paperclip import (
+    AGENT_KEY,
+    KEY,
+    VIEWER_KEY,
+    RecordedPaperclip,
+    body_of,
+)
 
+AGENT = body_of("agents-globex")[0]["id"]
 VERSION = "Paperclip 2026.916.1"
 CHOOSE = (
     'put platform = "paperclip" into the profile, or start with --platform paperclip;'
@@ -163,3 +170,21 @@ def test_where_only_the_key_is_missing_another_platform_is_not_named(command: Co
         command.env["AGENTCO_BASE_URL"] = platform.base_url
         ran = command("doctor")
     assert (ran.code, len(ran.err.splitlines())) == (2, 1)
+
+
+def test_a_viewer_is_told_so_and_sends_nothing(command: Command) -> None:
+    why = "your role there is viewer: it may not change anything"
+    with RecordedPaperclip() as server:
+        on(command, server.base, VIEWER_KEY)
+        assert f"▲ {why}" in command("doctor").lines
+        assert json.loads(command("doctor", "--json").out)["why_read_only"] == why
+        ran = command("set-limit", AGENT, "20")
+        assert (ran.code, ran.out.strip().endswith(why)) == (2, True)
+        assert {seen.method for seen in server.requests} == {"GET"}
+        on(command, server.base, KEY)
+        assert why not in command("doctor").out
+        server.requests.clear()
+        assert command("set-limit", AGENT, "20", "--wait", "1").code != 2
+        lines = [seen.line for seen in server.requests]
+        assert lines.count("GET /api/cli-auth/me") == 1
+        assert f"PATCH /api/agents/{AGENT}/budgets" in lines

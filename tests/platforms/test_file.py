@@ -91,6 +91,10 @@ def test_a_small_file_has_no_problems(tmp_path: Path) -> None:
         ("[set_limit]", '[verbs.shut]\non = "gate"\nkey = "X"\nasks = "Shut?"\n'
          'post = "/api/gates/{id}/shut"\n[set_limit]',
          '10: verbs.shut: needs "done": the status words that a read must show afterwards'),
+        ('name = "Small"\n', 'name = "Small"\nrole = { get = "/me", at = "a", read_only = "b" }\n',
+         "3: role.get: must begin with /api/"),
+        ('name = "Small"\n', 'name = "Small"\nrole = { get = "/api/me", at = 1, reads = "b" }\n',
+         "3: role.reads: unknown setting (nearest valid name: read_only)"),
         ("[companies.all]\nget = \"/api/companies\"",
          '[agents.all]\nget = "/api/agents"\npending = { a = "b" }',
          "5: agents.all.pending: only tasks have this"),

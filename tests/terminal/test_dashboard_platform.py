@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.platforms.recorded_paperclip import KEY, RecordedPaperclip
-from tests.terminal.dashboard import command, dashboard, leave, ready
+from tests.platforms.recorded_paperclip import KEY, VIEWER_KEY, RecordedPaperclip
+from tests.terminal.dashboard import command, dashboard, leave, ready, show
 from tests.terminal.platform_process import PlatformProcess, own_folders
 from tests.terminal.pty_session import PtySession
 
@@ -21,11 +21,14 @@ raise SystemExit(main())
 """The command, for which everything on the slowest machine is of one moment."""
 
 
-def start(folder: Path, server: RecordedPaperclip, key: str | None, *words: str) -> PtySession:
-    """The dashboard of a profile, which polls only once."""
+def start(
+    folder: Path, server: RecordedPaperclip, key: str | None, *words: str, profile: str = ""
+) -> PtySession:
+    """The dashboard of a profile, to which `profile` adds lines; it polls only once."""
     config = folder / "config.toml"
     config.write_text(
         f'[profiles.pc]\nbase_url = "{server.base}"\nplatform = "paperclip"\nrefresh = 3600\n'
+        f"{profile}\n"
     )
     env = {**own_folders(folder), "AGENTCO_CONFIG": str(config), "AGENTCO_API_KEY": key}
     return PtySession([sys.executable, "-c", PROGRAM, *words], env=env, size=(120, 40))
@@ -79,3 +82,37 @@ def test_the_usual_interface_is_asked_for_nothing_else(
         leave(session)
     assert ("/api/health" in paths_asked(platform)) == (key is not None)
     assert "this is" not in session.text
+
+
+def test_a_viewer_sees_everything_and_is_told_why_nothing_can_be_changed(tmp_path: Path) -> None:
+    """Until another key is put in place of the viewer's, which r reads."""
+    key = tmp_path / "key"
+    key.touch(0o600)
+    key.write_text(VIEWER_KEY)
+    with RecordedPaperclip() as server:
+        words = ("--refresh", "0.5")
+        with start(tmp_path, server, None, *words, profile=f'api_key_file = "{key}"') as session:
+            session.wait_for("writing off")
+            show(session, 4)
+            session.press("n")
+            # The notice has two lines: "r reads the key again".
+            session.wait_for("your role there is viewer: it may not change anything; r")
+            key.write_text(KEY)
+            session.press("r")
+            session.wait_for(lambda screen: "writing off" not in screen)
+            leave(session)
+        assert {seen.method for seen in server.requests} == {"GET"}
+        roles = [seen for seen in server.requests if seen.path == "/api/cli-auth/me"]
+        assert roles[0].authorization == f"Bearer {VIEWER_KEY}"
+
+
+def test_read_only_stays_whatever_the_role_is(tmp_path: Path) -> None:
+    with RecordedPaperclip() as server, start(tmp_path, server, KEY, "--read-only") as session:
+        assert "read-only" in ready(session)
+        session.wait_for(
+            lambda _: "GET /api/cli-auth/me" in {seen.line for seen in server.requests}
+        )
+        show(session, 4)
+        session.press("n")
+        session.wait_for("writing is off (--read-only)")
+        leave(session)
