@@ -85,6 +85,7 @@ if TYPE_CHECKING:
     from agentco_tui.api.limits import Limits
     from agentco_tui.api.reply import Reply
     from agentco_tui.api.transport import WhyWithheld
+    from agentco_tui.text import SafeText
 
 __all__ = ["Client", "open_client"]
 
@@ -467,6 +468,10 @@ class Client(Fetcher):
         """What `decode` makes of the JSON of the first page of a list."""
         path, params = address_of(read)
         return await self._decode_answer(path, params, decode)
+
+    async def why_read_only(self) -> SafeText | None:
+        """None: the interface has no request for what a key may do."""
+        return None
 
     async def _decode_answer(
         self, path: str, params: Iterable[tuple[str, str]], decode: Callable[[Json], T]

@@ -131,6 +131,11 @@ class Platform(Protocol):
     async def read_body(self, read: Read, decode: Callable[[Json], Any]) -> Any:
         """What `decode` makes of the JSON that the records of a list are read from."""
 
+    async def why_read_only(self) -> SafeText | None:
+        """Why the key may change nothing at all, for the user; None if it may, or if that is not
+        known. Sends one request at most.
+        """
+
     # ---- the operations
 
     async def companies(self) -> Listing[Company]: ...

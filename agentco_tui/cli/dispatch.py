@@ -152,6 +152,10 @@ def _run_dashboard(argv: list[str], arguments: Arguments, env: Mapping[str, str]
         settings = load_settings(arguments, env)
     except NothingSetError:  # no address, no key and no config file: a new user
         return _welcome(argv, env)
+    except SettingsError as error:
+        from agentco_tui.commands.command_context import with_platform_hint
+
+        raise with_platform_hint(error, arguments, env) from None
     return launch_dashboards(arguments, env, settings)
 
 

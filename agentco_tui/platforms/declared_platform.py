@@ -15,7 +15,6 @@ from copy import copy
 from datetime import date
 from decimal import Decimal
 from functools import partial
-from secrets import token_hex
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, TypeAlias, TypeVar, cast
 
@@ -63,8 +62,9 @@ from agentco_tui.model import (
     Verdict,
 )
 from agentco_tui.model.format import money
-from agentco_tui.platforms.platform_file import LISTS, kinds_with_verbs
+from agentco_tui.platforms.platform_file import kinds_with_verbs
 from agentco_tui.platforms.platform_records import (
+    LISTS,
     DeclaredVerb,
     DeclaredWrite,
     PlatformFile,
@@ -94,7 +94,8 @@ from agentco_tui.text import SafeText, clean_line
 if TYPE_CHECKING:
     from agentco_tui.api.capabilities import Read
     from agentco_tui.api.reply import Reply
-    from agentco_tui.api.transport import KeyHeader, MakeReader, Transport, WhyWithheld
+    from agentco_tui.api.transport import MakeReader, Transport, WhyWithheld
+    from agentco_tui.reading.stream import Beginning
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
@@ -181,23 +182,6 @@ class DeclaredKind:
         """Whether a record of this source is one of those that a verb is for."""
         is_of_type = _is_wanted(self.types.get(record.id), verb.types)
         return is_of_type and _is_wanted(getattr(record, "status", None), verb.when)
-
-    def request(self, company: str | None, status: str | None, asked: Mapping[str, str]) -> Any:
-        """The path and the query of the source's list."""
-        source = self.source
-        query = dict(source.query)
-        if status == "pending":
-            query.update(source.pending)
-        if source.pages is not None:
-            query[source.pages.limit] = str(source.pages.size)
-        for name, value in asked.items():
-            parameter = source.takes.get(name)  # type: ignore[call-overload]
-            if parameter is not None:
-                template = source.written.get(name, "")  # type: ignore[call-overload]
-                query[parameter] = fill(template, {name: value}.get) or value
-        path = fill_path(source.get, {"company": company}.get)
-        assert path is not None, source.get
-        return path, query
 
     def _build_asked(self, row: Row, context: DecodeContext) -> Any:
         """The record of a row, with the file's title; raises NotAskedError for other rows."""
@@ -435,7 +419,7 @@ class DeclaredPlatform(Client):
             if kind_name != kind:
                 continue
             for declared, of_company in await self._asked(list_name, company, None, every=True):
-                path, query = declared.request(of_company, None, {})
+                path, query = declared.source.request(of_company, None, {})
                 found = await self._find_sent(declared.kind, path, query, sent_id)
                 if found:
                     return found
@@ -446,7 +430,7 @@ class DeclaredPlatform(Client):
         list_name = LIST_OF_OPERATION[read.operation]
         company = cast("str | None", read.arguments.get("company_id"))
         (declared, of_company), *_ = await self._asked(list_name, company, None, every=True)
-        path, query = declared.request(of_company, None, {})
+        path, query = declared.source.request(of_company, None, {})
         where = declared.source.where
 
         def decode_rows(body: Json) -> T:
@@ -458,6 +442,16 @@ class DeclaredPlatform(Client):
         """What the file says of the first source of a list."""
         kinds = self._kinds[LIST_OF_OPERATION[read.operation]]
         return kinds[0].mapping if kinds else AS_SENT
+
+    async def why_read_only(self) -> SafeText | None:
+        """Asks for the role that the file declares, if it does."""
+        role = self.file.role
+        if role is None:
+            return None
+        word = await self._decode_answer(role.get, (), role.read_only_role)
+        if word is None:
+            return None
+        return clean_line(f"your role there is {word}: it may not change anything")
 
     def curl(self, read: Read) -> str:
         """A curl command for the first source of a list, with `{company}` for one of several."""
@@ -633,7 +627,7 @@ class DeclaredPlatform(Client):
             limited = dict(asked) if company is None else {**asked, "company_id": company}
             if most is not None and at_most is not None:
                 limited["limit"] = str(min(at_most, most))
-            path, query = declared.request(of_company, status, limited)
+            path, query = declared.source.request(of_company, status, limited)
             request = (declared.kind.source, path, tuple(query.items()))
             resting = self._resting(declared, of_company, request)
             if resting is not None:
@@ -717,17 +711,23 @@ class DeclaredPlatform(Client):
         raise self._refusal(f"any single one of its {list_name}", "GET")
 
     async def _request_page(
-        self, kind: Kind[Any], request: PageRequest, etag: str | None, stream: MakeReader | None
+        self,
+        kind: Kind[Any],
+        request: PageRequest,
+        etag: str | None,
+        stream: MakeReader | None,
+        beginning: Beginning[Any] | None,
     ) -> Reply:
         """The answer to a request; one of this moment, if that was to another list."""
-        ask = partial(super()._request_page, kind, request, etag, stream)
+        ask = partial(super()._request_page, kind, request, etag, stream, beginning)
         if self._recent is None:
             return await ask()
         now = monotonic()
         for key, shared in list(self._recent.items()):
             if now - shared.began > SAME_MOMENT:
                 del self._recent[key]
-        answer = self._recent.get((request, etag))
+        # A whole answer, for which no ETag was sent, also serves who would have sent one.
+        answer = self._recent.get((request, etag)) or self._recent.get((request, None))
         # The companies are asked for before each list of theirs.
         is_another_list = answer is not None and kind.source not in answer.lists
         if answer is None or not (is_another_list or kind.name == "company"):
@@ -888,19 +888,9 @@ def open_platform(
     Without a key nothing is sent in its place, if the file says that none may be needed. Raises
     CredentialError as `open_client` does.
     """
-    key_header: KeyHeader | None = (file.auth.header, file.auth.before_key)
-    if key is None and file.keyless:
-        key = ApiKey(token_hex(20))  # never sent
-        key_header = None
+    key, conventions = file.sending(key)
     make = partial(DeclaredPlatform, file=file)
-    platform = open_client(
-        base_url,
-        key,
-        make=make,
-        key_header=key_header,
-        prefix=file.prefix,
-        **options,
-    )
+    platform = open_client(base_url, key, make=make, conventions=conventions, **options)
     assert isinstance(platform, DeclaredPlatform)
     return platform
 

@@ -8,6 +8,7 @@ request can be filled in with what is known when it is sent.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, Literal, Union, get_args, get_origin
 
@@ -25,6 +26,7 @@ from agentco_tui.keys.key_names import key_names
 from agentco_tui.keys.verb_commands import places_of_kind
 from agentco_tui.model import AgentState, Severity, TaskState
 from agentco_tui.platforms.platform_records import (
+    LISTS,
     DeclaredVerb,
     DeclaredWrite,
     PlatformFile,
@@ -38,12 +40,6 @@ from agentco_tui.reading.field_path import FieldPathError, parse_field_path
 from agentco_tui.reading.kinds import mappable_kinds
 from agentco_tui.reading.mapping import OPEN, field_names
 
-LISTS: Final[Mapping[str, str]] = {
-    "companies": "company", "agents": "agent", "tasks": "task", "activity": "activity",
-    "company_budgets": "company_budget", "agent_budgets": "agent_budget", "alerts": "alert",
-    "budget": "company_budget",
-}  # fmt: skip
-"""The lists of a file, and the kind of record that each has."""
 _STATES: Final[Mapping[str, tuple[str, ...]]] = {
     "task": tuple(TaskState), "agent": tuple(AgentState), "alert": tuple(OPEN),
 }  # fmt: skip
@@ -84,16 +80,39 @@ def platform_paths(config: Path | None) -> dict[str, Path]:
     return {path.stem: path for path in (*sorted(_FOLDER.glob("*.toml")), *sorted(own))}
 
 
+def known_platforms(config: Path | None) -> tuple[dict[str, PlatformFile], list[Problem]]:
+    """The platforms by name, those of files beside the config file first.
+
+    Files that can't be used are left out; also returns what is wrong with them.
+    """
+    known: dict[str, PlatformFile] = {}
+    problems: list[Problem] = []
+    paths = platform_paths(config)
+    for name in sorted(paths, key=lambda name: paths[name].parent == _FOLDER):
+        try:
+            known[name] = load_platform(name, config)
+        except SettingsError as error:
+            problems += error.problems
+    return known, problems
+
+
 def load_platform(name: str, config: Path | None) -> PlatformFile:
     """What the file of a platform says. Raises SettingsError with every mistake in it."""
     paths = platform_paths(config)
     if name not in paths:
         text = _no_such_platform(name, paths)
         raise SettingsError([Problem(text=text, setting="platform")])
-    file = PlatformToml(paths[name], must_exist=True)
+    path = paths[name]
+    file = _checked_file(path, path.stat().st_mtime_ns if path.exists() else 0)
     if file.declared is None:
         raise SettingsError(file.problems)
     return file.declared
+
+
+@lru_cache(maxsize=4)
+def _checked_file(path: Path, _changed_at: int) -> PlatformToml:
+    """The file as it was at that time: it takes 15 ms, and a start needs it twice."""
+    return PlatformToml(path, must_exist=True)
 
 
 def platform_problems(config: ConfigFile) -> list[Problem]:
@@ -175,6 +194,10 @@ _Mistakes = Iterator[tuple[str, str]]
 def _mistakes(file: PlatformFile) -> _Mistakes:
     if not file.companies:
         yield "companies", "is missing: nothing can be asked without the companies"
+    if file.found_by is not None:
+        yield from _wrong_path(file, "found_by.get", file.found_by.get, ())
+    if file.role is not None:
+        yield from _wrong_path(file, "role.get", file.role.get, ())
     kinds = mappable_kinds()
     for name, kind_name in LISTS.items():
         sources: Sources = getattr(file, name)

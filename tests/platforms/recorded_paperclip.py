@@ -25,6 +25,14 @@ GLOBEX = "f5565349-f117-4acc-8633-7db6663efee0"
 ACME = "1608627d-944a-4635-9e54-aaf6be093647"
 INITECH = "a2e5ed35-24f2-4680-95f4-0d7156caa2ae"
 KEY = "pcp_board_recorded"
+VIEWER_KEY = "pcp_board_viewer"
+AGENT_KEY = "pcp_agent_recorded"
+OTHER_USERS = {
+    VIEWER_KEY: "cli-auth-me-viewer",
+    "pcp_board_viewer_and_operator": "cli-auth-me-viewer-and-operator",
+    "pcp_board_viewer_and_admin": "cli-auth-me-viewer-and-admin",
+}
+"""By key of another user than that of `KEY`, the recorded answer that says who it is."""
 
 _LISTS = {
     "agents": {ACME: "agents", GLOBEX: "agents-globex", INITECH: "agents-of-paused-company"},
@@ -198,6 +206,13 @@ class RecordedPaperclip:
     def __init__(self, *, needs_key: bool = True) -> None:
         self.requests: list[Seen] = []
         self.needs_key = needs_key
+        """Whether it runs in the mode in which every user logs in; the other one trusts all."""
+        self.users = {
+            f"Bearer {KEY}": "cli-auth-me",
+            **{f"Bearer {key}": answer for key, answer in OTHER_USERS.items()},
+            f"Bearer {AGENT_KEY}": "cli-auth-me-agent",
+        }
+        """By key, the recorded answer that says who its user is."""
         self.companies: list[Any] = [
             each for each in body_of("companies") if each["id"] in (GLOBEX, ACME, INITECH)
         ]
@@ -243,10 +258,11 @@ class RecordedPaperclip:
         parts = urlsplit(handler.path)
         query = dict(parse_qsl(parts.query))
         authorization = handler.headers.get("Authorization")
-        if self.needs_key and authorization != f"Bearer {KEY}":
-            status, body = 401, {"error": "Unauthorized"}
+        refusal = self._refusal(handler.command, parts.path, authorization)
+        if refusal is not None:
+            status, body = refusal
         elif handler.command == "GET":
-            status, body = self._read(parts.path, query)
+            status, body = self._read(parts.path, query, authorization)
         else:
             status, body = self._written(handler.command, parts.path, sent)
         data = json.dumps(body, ensure_ascii=False).encode()
@@ -261,7 +277,23 @@ class RecordedPaperclip:
         handler.end_headers()
         handler.wfile.write(data)
 
-    def _read(self, path: str, query: dict[str, str]) -> tuple[int, Any]:
+    def _refusal(self, method: str, path: str, authorization: str | None) -> tuple[int, Any] | None:
+        """What is answered to a request without the right key; None if it is let through."""
+        if authorization == f"Bearer {AGENT_KEY}" and path == "/api/companies":
+            return 403, body_of("error-403-agent-key")
+        if authorization == f"Bearer {VIEWER_KEY}" and method != "GET":
+            return 403, body_of("error-403-viewer")
+        if authorization is not None:
+            return None if authorization in self.users else (401, body_of("error-401"))
+        if not self.needs_key:
+            return None
+        if path == "/api/health":
+            return 200, body_of("health-authenticated")
+        if path == "/api/companies":
+            return 403, body_of("error-403-no-key")
+        return 401, {"error": "Unauthorized"}
+
+    def _read(self, path: str, query: dict[str, str], authorization: str | None) -> tuple[int, Any]:
         if path == "/api/companies" and not query:
             return 200, self.companies
         for each in self.companies:
@@ -280,6 +312,9 @@ class RecordedPaperclip:
                 return 200, agent
         if path == "/api/health":
             return 200, body_of("health")
+        if path == "/api/cli-auth/me" and not query:
+            name = "cli-auth-me" if authorization is None else self.users[authorization]
+            return RECORDED[name]["status"], body_of(name)
         return 404, {"error": f"API route not found: {path}"}
 
     def _of_company(self, company: str, name: str, query: dict[str, str]) -> tuple[int, Any]:

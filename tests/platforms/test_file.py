@@ -9,7 +9,7 @@ import pytest
 import agentco_tui.platforms
 from agentco_tui.commands.config import run
 from agentco_tui.config import SettingsError
-from agentco_tui.config.resolve import load
+from agentco_tui.config.resolve import load, of_profile
 from agentco_tui.platforms.platform_file import (
     PlatformToml,
     load_platform,
@@ -113,6 +113,10 @@ def test_a_small_file_has_no_problems(tmp_path: Path) -> None:
          '8: tasks.gate.approve.post: has the sum {id as cents}, which only "says" can have'),
         ('"{limit}"', '"{limit as cents}"',
          '12: set_limit.body: has the sum {limit as cents}, which only "says" can have'),
+        ('name = "Small"\n', 'name = "Small"\nrole = { get = "/me", at = "a", read_only = "b" }\n',
+         "3: role.get: must begin with /api/"),
+        ('name = "Small"\n', 'name = "Small"\nrole = { get = "/api/me", at = 1, reads = "b" }\n',
+         "3: role.reads: unknown setting (nearest valid name: read_only)"),
         ("[companies.all]\nget = \"/api/companies\"",
          '[agents.all]\nget = "/api/agents"\npending = { a = "b" }',
          "5: agents.all.pending: only tasks have this"),
@@ -204,6 +208,34 @@ def test_a_profile_with_a_platform_needs_no_key(tmp_path: Path) -> None:
     config.write_text(profile, encoding="utf-8")
     with pytest.raises(SettingsError, match="no API key"):
         load({"config": str(config)}, {})
+
+
+def test_a_flag_and_a_variable_choose_the_platform_of_the_start(tmp_path: Path) -> None:
+    config = tmp_path / "config.toml"
+    config.write_text('[profiles.a]\nbase_url = "http://127.0.0.1:9"\n', encoding="utf-8")
+    env = {"AGENTCO_PLATFORM": "mine", "AGENTCO_BASE_URL": "http://127.0.0.1:9"}
+    settings = load({}, env)
+    assert (settings.platform, settings.key) == ("mine", None)
+    assert settings.key_source == "AGENTCO_API_KEY, which is not set"
+    settings = load({"platform": "paperclip", "config": str(config)}, env)
+    assert (settings.platform, settings.sources["platform"]) == ("paperclip", "--platform")
+    assert settings.key_source == "profile a, which has no key"
+    # Another profile, to which a dashboard switches, has its own.
+    given = {"platform": "paperclip", "config": str(config)}
+    with pytest.raises(SettingsError, match="no API key"):
+        load(*of_profile("a", "b", given, env))
+
+
+def test_config_show_has_no_key_where_there_is_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = tmp_path / "config.toml"
+    config.write_text('[profiles.a]\nbase_url = "http://127.0.0.1:9"\n', encoding="utf-8")
+    arguments = {"what": "show", "json": False, "platform": "paperclip", "config": str(config)}
+    assert run(arguments, {}, lambda _: [], platform_problems) == 0
+    (row,) = [line for line in capsys.readouterr().out.splitlines() if "api_key" in line]
+    assert "not set" in row
+    assert "*" not in row
 
 
 # -- templates -------------------------------------------------------------------------------------

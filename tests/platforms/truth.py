@@ -16,11 +16,13 @@ import pytest
 
 from agentco_tui.api import errors
 from agentco_tui.api.capabilities import VerbInput
+from agentco_tui.api.credentials import ApiKey
 from agentco_tui.model import AgentState, Money, Record, TaskState, Verdict
 from agentco_tui.platforms.declared_platform import DeclaredPlatform
 from tests.platforms.recorded_paperclip import (
     ACME,
     GLOBEX,
+    OTHER_USERS,
     RecordedPaperclip,
     body_of,
     companies_of,
@@ -513,7 +515,21 @@ async def check_limits(platform: DeclaredPlatform, server: RecordedPaperclip) ->
     assert len(server.requests) == before
 
 
+async def check_roles(platform: DeclaredPlatform, server: RecordedPaperclip) -> None:
+    """Only a user whose every role is that of a viewer, and who is no administrator, is limited."""
+    key_in_use = platform.transport.key.key
+    assert await platform.why_read_only() is None
+    for key, answer in OTHER_USERS.items():
+        platform.transport.key.replace(ApiKey(key))
+        why = "your role there is viewer: it may not change anything"
+        told = await platform.why_read_only()
+        assert told == (why if answer == "cli-auth-me-viewer" else None), answer
+        assert server.requests[-1].line == "GET /api/cli-auth/me"
+    platform.transport.key.replace(key_in_use)
+
+
 async def everything(platform: DeclaredPlatform, server: RecordedPaperclip) -> None:
     await check_reads(platform, server)
     await check_writes(platform, server)
+    await check_roles(platform, server)
     await asyncio.sleep(0)

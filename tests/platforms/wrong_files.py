@@ -12,8 +12,8 @@ from agentco_tui.platforms.platform_records import PlatformFile
 
 Place: TypeAlias = tuple[Any, ...]
 """The keys and indexes that lead to a value."""
-ELSEWHERE = {"name", "found_by", "keyless"}
-"""What is not part of an operation: the name is in sentences, the rest is how it is recognised."""
+ELSEWHERE = {"name", "auth", "found_by", "keyless"}
+"""What is no part of an operation: words in sentences, and how the platform is recognised."""
 
 
 def places_in(data: Any) -> list[Place]:

@@ -163,7 +163,7 @@ class DialogRouter:
         if reason is None:
             return True
         advice = None
-        if permissions.off is None:
+        if permissions.read_only is None:
             advice = key_advice(self._workspace.settings)
         self._say(f"{reason}; {advice}" if advice else reason, bad=True)
         return False
