@@ -368,20 +368,6 @@ def clear_an_agents_error(world: World, screen: Screen) -> Callable[[], Any]:
 
 
 @step
-def cancel_a_run(world: World, screen: Screen) -> Callable[[], Any]:
-    agent = world.new_agent("Sam", "for i in $(seq 200); do echo step $i; sleep 2; done")
-    run = world.server.call("POST", f"/agents/{agent}/heartbeat/invoke", {})["id"]
-    screen.show("4")
-    screen.press("v")
-    screen.wait_quiet(0.5)
-    screen.press("a")
-    screen.go("4", f"Run of Sam {world.number}")
-    screen.press("X")
-    screen.confirm()
-    return lambda: world.server.get(f"/heartbeat-runs/{run}")["status"] == "cancelled"
-
-
-@step
 def set_an_agents_limit(world: World, screen: Screen) -> Callable[[], Any]:
     agent = world.new_agent("Lea", cents=1000)
     screen.go("3", f"Lea {world.number}")
@@ -461,21 +447,6 @@ def pause_and_resume_a_company(world: World, screen: Screen) -> Callable[[], Any
 
 
 @step
-def create_a_task(world: World, screen: Screen) -> Callable[[], Any]:
-    title = f"Made here {world.number}"
-    screen.show("4")
-    screen.press("n")
-    screen.wait_for("esc: cancel")
-    screen.write("\x15")
-    for value in (f"Drill {world.number}", f"Idle {world.number}", title, "high"):
-        screen.write("\x15")
-        screen.write(value)
-        screen.press("enter")
-    screen.confirm()
-    return lambda: [row for row in world.server.get(world.path("issues")) if row["title"] == title]
-
-
-@step
 def create_a_company(world: World, screen: Screen) -> Callable[[], Any]:
     name = f"Made {world.number}"
     screen.show("2")
@@ -525,6 +496,33 @@ def call_a_stranded_task_done(world: World, screen: Screen) -> Callable[[], Any]
     screen.fill("d", "seen by hand")
     screen.confirm()
     return lambda: world.issue(issue["id"])["status"] == "done"
+
+
+@step
+def create_a_task(world: World, screen: Screen) -> Callable[[], Any]:
+    title = f"Made here {world.number}"
+    screen.show("4")
+    screen.press("n")
+    screen.wait_for("esc: cancel")
+    for value in (f"Idle {world.number}", title, "high"):  # the company is that in scope
+        screen.write(value)
+        screen.press("enter")
+    screen.confirm()
+    return lambda: [row for row in world.server.get(world.path("issues")) if row["title"] == title]
+
+
+@step
+def cancel_a_run(world: World, screen: Screen) -> Callable[[], Any]:
+    agent = world.new_agent("Sam", "for i in $(seq 200); do echo step $i; sleep 2; done")
+    run = world.server.call("POST", f"/agents/{agent}/heartbeat/invoke", {})["id"]
+    screen.show("4")
+    screen.press("v")
+    screen.wait_quiet(0.5)
+    screen.press("a")
+    screen.go("4", f"Run of Sam {world.number}")
+    screen.press("X")
+    screen.confirm()
+    return lambda: world.server.get(f"/heartbeat-runs/{run}")["status"] == "cancelled"
 
 
 def new_world(server: Server) -> World:
