@@ -396,9 +396,14 @@ class NeedsModel:
             task = queue.counted_task(task_id)
             if task is None:
                 continue
-            ranked.append(need_of_task(queue, task_level(task, now, limits), task))
+            rank, need = need_of_task(queue, task_level(task, now, limits), task)
             changes_at = min(changes_at, task_level_changes_at(task, now, limits))
-            agent_ids.add(agent_id_of(task))
+            if agent_id_of(task):
+                agent_ids.add(agent_id_of(task))
+            else:
+                # Those of no agent are nobody's queue, and too many to follow how many they are.
+                need = replace(need, count=0, waits_longest=False)
+            ranked.append((rank, need))
         self._by_topic.show_cause(cause, join_needs(ranked), agent_ids)
         return changes_at
 

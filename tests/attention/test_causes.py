@@ -108,6 +108,7 @@ def test_the_worst_is_shown_and_names_the_others() -> None:
     assert levels(desk) == (0, 1)
     assert desk.model.queue.count == 1
     assert desk.model.queue.listed == 2
+    assert need.count == 0, "no agent has this queue"
     assert desk.model.queue.oldest == NOW - 30 * MINUTE
     assert desk.model.counts(NOW) == {(Level.WARNING, NeedKind.TASK): 1}
 
