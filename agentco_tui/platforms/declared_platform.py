@@ -203,20 +203,28 @@ class DeclaredKind:
         row_type = as_word(value_at(row.obj, source.type)) if source.type is not None else None
         if self.verbs:
             self.types[record.id] = row_type
+        title = self._title(source.by_type(row_type, "says") or (), value_of)
+        if title is not None and type(record) is Alert:
+            record = replace(record, text=title)
         if type(record) is not Task:
             return record
-        value_in_title = partial(self._value_in_title, value_of)
-        for title in source.by_type(row_type, "says") or ():
-            filled = fill(title, value_in_title)
-            if filled is not None:
-                record = replace(record, title=clean_line(filled, 400), title_from="says")
-                break
+        if title is not None:
+            record = replace(record, title=title, title_from="says")
         why = source.by_type(row_type, "never")
         if why is None and source.approve is None and source.lists != "all":
             why = self._never
         if why is not None and record.id_doubt is None:
             record = replace(record, id_doubt=IdDoubt(reason=clean_line(why)))
         return record
+
+    def _title(self, templates: Sequence[str], value_of: ValueOf) -> SafeText | None:
+        """The first title whose names all have a value; None if there is none."""
+        value_in_title = partial(self._value_in_title, value_of)
+        for template in templates:
+            filled = fill(template, value_in_title)
+            if filled is not None:
+                return clean_line(filled, 400)
+        return None
 
     def _value_in_title(self, value_of: ValueOf, name: str) -> Json:
         """The value of a name; of "PATH as UNIT" the sum in words, None if it is 0: no limit."""

@@ -233,9 +233,11 @@ def _mistakes_in_source(file: PlatformFile, place: str, source: Source) -> _Mist
     if source.one is not None:
         yield from _wrong_path(file, f"{place}.one", source.one, ("id",))
     is_of_tasks = place.startswith("tasks.")
-    for name in ("pending", "approve", "trace", "says", "never"):
+    for name in ("pending", "approve", "trace", "never"):
         if getattr(source, name) and not is_of_tasks:
             yield f"{place}.{name}", "only tasks have this"
+    if source.says and not place.startswith(("tasks.", "alerts.")):
+        yield f"{place}.says", "only tasks and alerts have this"
     if source.takes and not place.startswith(("activity.", "agents.", "agent_budgets.")):
         yield f"{place}.takes", "only agents, agent_budgets and activity take parameters"
     for name, template in source.written.items():

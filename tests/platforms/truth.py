@@ -388,12 +388,18 @@ async def check_budgets(platform: DeclaredPlatform, server: RecordedPaperclip) -
         (lambda r: cents(r.limit), lambda row: row["amountLimit"]),
         (lambda r: cents(r.spent), lambda row: row["amountObserved"]),
         (lambda r: r.open, lambda row: row["resolvedAt"] is None),
+        (lambda r: r.text, spent_in_words),
         (lambda r: r.cause, lambda row: row["scopeId"]),
         (company_of, lambda row: row["companyId"]),
     )
     whole = (await platform.budget()).whole
     assert cents(whole.spent) == sum(row["spentMonthlyCents"] for row in server.companies)
     assert cents(whole.limit) == sum(row["budgetMonthlyCents"] for row in server.companies)
+
+
+def spent_in_words(incident: Any) -> str:
+    spent, limit = (incident[name] / 100 for name in ("amountObserved", "amountLimit"))
+    return f"{incident['scopeName']} has spent ${spent:.2f} of ${limit:.0f}"
 
 
 async def check_traces(platform: DeclaredPlatform) -> None:
