@@ -206,7 +206,8 @@ class DeclaredPlatform(Client):
         self.name = self.capabilities.platform
         self._joined: dict[Any, tuple[list[Listing[Any]], Listing[Any]]] = {}
         """By what was asked for: the parts of a joined listing, and the listing."""
-        self._recent: dict[Any, _SharedAnswer] | None = {}
+        # In a replay a moment of ours can be hours of the recording.
+        self._recent: dict[Any, _SharedAnswer] | None = None if transport.is_replay else {}
         """Answers of this moment; None for a client whose reads are made for themselves."""
 
     def for_decisions(self) -> DeclaredPlatform:
