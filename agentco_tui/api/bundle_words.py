@@ -51,6 +51,7 @@ CODE_FIELDS: Final = (
     "code",
     "interval",
     "format",
+    "metric",
 )
 """Endings of folded field names whose values are codes, such as a status or a unit."""
 NAME_FIELDS: Final = (
@@ -107,7 +108,8 @@ _MOST_DESCRIBING_WORDS: Final = 2
 """Words of a value such as "work phone"; a longer text describes nothing."""
 _TEXT_SLOTS: Final = word_set(
     """name role template mission actor owner agent company task target title text description
-    subject provider model pause_reason decided_by verb kind tool category type id"""
+    subject provider model pause_reason decided_by verb kind tool category type id
+    task_key target_key target_title"""
 )
 """Slots of records that hold words or ids, not figures."""
 _STEP_FIGURE_SLOTS: Final = word_set("at duration cost status level")

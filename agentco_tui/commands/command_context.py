@@ -68,3 +68,13 @@ async def connected_client(
 
     async with open_platform_of(settings, key) as client:
         yield client
+
+
+def words_of_platform(settings: Settings) -> tuple[set[str], set[str]]:
+    """The platform's own words by which its answers are read: names of fields, and others.
+
+    Raises SettingsError if the file that describes the platform is missing or wrong.
+    """
+    from agentco_tui.platforms.opener import declared_words  # noqa: PLC0415 (of few commands)
+
+    return declared_words(settings)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import zlib
+from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
@@ -19,16 +20,19 @@ from agentco_tui.api.recorder import Recorder
 from agentco_tui.api.recording import Recording
 from agentco_tui.api.recording_format import About, Recorded, encode_block
 from agentco_tui.cli.replay_dashboard import ReplayApp, replay_app
+from agentco_tui.commands.doctor_bundle import Bundle
+from agentco_tui.commands.doctor_reads import examine_reads
 from agentco_tui.commands.replay_command import replay_settings, start_recording
 from agentco_tui.config import Settings, SettingsError
 from agentco_tui.live.feeds import FeedName, Pace
 from agentco_tui.live.replay_poller import ReplayPoller
 from agentco_tui.model import Record
 from agentco_tui.platforms import declared_platform
+from agentco_tui.reading.kinds.budget import WHOLE_ID
 from agentco_tui.workspace.opening import client_for, snoozes_for
 from agentco_tui.workspace.workspace import Workspace
 from tests.platforms import recorded_paperclip
-from tests.platforms.recorded_paperclip import RecordedPaperclip
+from tests.platforms.recorded_paperclip import INITECH, RecordedPaperclip
 
 IN_ONE_ANSWER = (FeedName.COMPANY_BUDGETS, FeedName.AGENT_BUDGETS, FeedName.ALERTS)
 """Lists that Paperclip sends in one body, for which a live client asks once."""
@@ -58,15 +62,19 @@ def server() -> Iterator[RecordedPaperclip]:
         yield running
 
 
-@asynccontextmanager
-async def recorded(server: RecordedPaperclip, path: Path, clock: Hands) -> AsyncIterator[Workspace]:
-    """A workspace on the server whose answers are recorded."""
-    settings = Settings(
+def settings_of(server: RecordedPaperclip) -> Settings:
+    return Settings(
         profile="work",
         base_url=BaseUrl.parse(server.base),
         key=ApiKey("pcp_board_revoked"),
         platform="paperclip",
     )
+
+
+@asynccontextmanager
+async def recorded(server: RecordedPaperclip, path: Path, clock: Hands) -> AsyncIterator[Workspace]:
+    """A workspace on the server whose answers are recorded."""
+    settings = settings_of(server)
     recorder: Recorder = start_recording(str(path), settings, None)
     # private: the command has no parameter for the clock of its recorder.
     recorder._clock = clock
@@ -220,3 +228,47 @@ async def test_a_recording_of_a_platform_without_a_file_names_the_nearest(tmp_pa
 
 def about(platform: str) -> About:
     return About(program="1", base_url="https://platform.example", profile="p", platform=platform)
+
+
+async def test_a_bundle_names_nobody_and_replays_to_as_many_records(
+    server: RecordedPaperclip, clock: Hands, tmp_path: Path
+) -> None:
+    path = tmp_path / "bundle.rec"
+    # The rows of the third are made up, with ids that no platform has.
+    server.companies = [company for company in server.companies if company["id"] != INITECH]
+    settings = settings_of(server)
+    bundle = Bundle(str(path), settings)
+    await examine_reads(settings, bundle.recorder, as_lines=False)
+    bundle.finish()
+    async with recorded(server, tmp_path / "a.rec", clock) as workspace:
+        await read_all(workspace)
+        then = counted(workspace)
+        names = {
+            str(getattr(record, field))
+            for records in records_of(workspace).values()
+            for record in records
+            for field in ("id", "name", "title", "description", "mission")
+            if len(str(getattr(record, field, "")).split(" ")) > 1 or field == "id"
+        }
+    recording = Recording(path)
+    # private: a recording has no public list of all its answers.
+    found = [each for answers in recording._by_target.values() for each in answers]
+    whole = b"".join([path.read_bytes(), *map(recording.body, found)]).decode("utf-8", "replace")
+    assert len(names) > 100
+    names |= {"GLO-", "ACM-"}  # keys of issues begin so
+    assert [name for name in names - {WHOLE_ID} if name in whole] == []
+    async with replayed(path) as app:
+        poller_of(app).set(at=recording.ends)
+        await poller_of(app).poll_all()
+        assert counted(app.workspace) == then
+
+
+def counted(workspace: Workspace) -> dict[Any, Counter[object]]:
+    """Of each feed, how many records there are in each state, and with which sums."""
+    return {
+        feed: Counter(
+            tuple(getattr(record, field, None) for field in ("state", "severity", "limit", "spent"))
+            for record in records
+        )
+        for feed, records in records_of(workspace).items()
+    }
