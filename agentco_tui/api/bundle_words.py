@@ -51,6 +51,7 @@ CODE_FIELDS: Final = (
     "code",
     "interval",
     "format",
+    "metric",
 )
 """Endings of folded field names whose values are codes, such as a status or a unit."""
 NAME_FIELDS: Final = (

@@ -107,6 +107,8 @@ class Transport:
         self.limits = limits or Limits()
         self.measured = Measurements()
         self.recorder = recorder
+        self.is_replay = replay is not None
+        """Whether the answers come from a recording."""
         self.key = key if isinstance(key, KeyInUse) else KeyInUse(key)
         self._attempts = attempts
         self._key_source = key_source or DEFAULT_KEY_SOURCE

@@ -213,6 +213,7 @@ _SEED = "number that determines the generated data (default 7)"
 _FAULT = "a failure to inject, such as tasks:status=503 or reads:latency=2s (see `help scripts`)"
 
 _DEMO = (
+    Flag("--platform NAME", "play a recording of this platform, such as paperclip, instead"),
     Flag("--serve", "run only the platform, and print its address and API keys"),
     Flag("--port PORT", _PORT, type=_number(0, 65_535)),
     Flag("--seed SEED", _SEED, type=_number(0, 2**31 - 1)),
@@ -318,7 +319,12 @@ DASHBOARD = Subcommand(
 COMMANDS: dict[str, Subcommand] = {
     "demo": Subcommand(
         "open the dashboard on a simulated platform",
-        ("demo", "demo --serve --port 8080", "demo --fault reads:latency=2s"),
+        (
+            "demo",
+            "demo --platform paperclip  # a recording of a real one",
+            "demo --serve --port 8080",
+            "demo --fault reads:latency=2s",
+        ),
         (*_DASHBOARD_FLAGS, _REFRESH, _RECORD, *_DEMO),
     ),
     "login": Subcommand(

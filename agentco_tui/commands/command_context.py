@@ -118,3 +118,13 @@ async def recognised_platform(url: BaseUrl, values: Mapping[str, Any]) -> Recogn
     )
     print_to_stderr(*map(str, problems))
     return found
+
+
+def words_of_platform(settings: Settings) -> tuple[set[str], set[str]]:
+    """The platform's own words by which its answers are read: names of fields, and others.
+
+    Raises SettingsError if the file that describes the platform is missing or wrong.
+    """
+    from agentco_tui.platforms.opener import declared_words  # noqa: PLC0415 (of few commands)
+
+    return declared_words(settings)

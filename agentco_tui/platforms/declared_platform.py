@@ -285,7 +285,8 @@ class DeclaredPlatform(Client):
         """The last answer to each request for a list."""
         self._changes = Counter[str | None]()
         """By company, how many answers were others than those before them."""
-        self._recent: dict[Any, _SharedAnswer] | None = {}
+        # In a replay a moment of ours can be hours of the recording.
+        self._recent: dict[Any, _SharedAnswer] | None = None if transport.is_replay else {}
         """Answers of this moment; None for a client whose reads are made for themselves."""
 
     def for_decisions(self) -> DeclaredPlatform:

@@ -53,3 +53,20 @@ async def recognise_platform(
     from agentco_tui.platforms.recognition import recognise  # noqa: PLC0415
 
     return await recognise(base_url, config_path, name, **options)
+
+
+def declared_words(settings: Settings) -> tuple[set[str], set[str]]:
+    """The words of the settings' platform in its file: the fields with a name of ours, and others.
+
+    None of either for the usual interface. Raises SettingsError with every mistake in the file.
+    """
+    if settings.platform is None:
+        return set(), set()
+    from agentco_tui.platforms.declared_words import (  # noqa: PLC0415
+        mapped_names,
+        words_for_reading,
+    )
+    from agentco_tui.platforms.platform_file import load_platform  # noqa: PLC0415
+
+    file = load_platform(settings.platform, settings.config_path)
+    return mapped_names(file), words_for_reading(file)

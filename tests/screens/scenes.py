@@ -10,14 +10,29 @@ from typing import Any
 
 from textual.widgets import Input
 
-from agentco_tui.config import ViewSettings
+from agentco_tui.api.recording import Recording
+from agentco_tui.cli.replay_dashboard import replay_app
+from agentco_tui.commands.replay_command import replay_settings
+from agentco_tui.config import Settings, ViewSettings
+from agentco_tui.demo.recordings import unpack_recording
 from agentco_tui.keys.places import Place
+from agentco_tui.live.replay_poller import ReplayPoller
 from agentco_tui.screens.dialogs.base import Question
 from tests.platform import EmbeddedPlatform
-from tests.screens.harness import NARROW, PATIENT, WIDE, Stage, settings_for, stage
+from tests.screens.harness import (
+    NARROW,
+    PATIENT,
+    WIDE,
+    Stage,
+    SteadyLatency,
+    settings_for,
+    stage,
+)
 from tests.screens.past import remembering
 
 PHONE, LARGE = (45, 20), (200, 50)
+AMID = 68.0
+"""Seconds after the beginning of a recorded demo: an agent works, another has been stopped."""
 SIZES = (NARROW, WIDE)
 EVERY_SIZE = (PHONE, NARROW, WIDE, LARGE)
 DRAWN_WITH = {"textual": "8.2.8", "rich": "15.0.0"}
@@ -44,6 +59,8 @@ class Scene:
     views: tuple[ViewSettings, ...] = ()
     bare: bool = False
     """On a platform that has nothing yet."""
+    recorded: str = ""
+    """The platform whose recorded demo it is of, in the middle of what happens there."""
     sizes: tuple[tuple[int, int], ...] = SIZES
 
     def world(self, now: float) -> EmbeddedPlatform:
@@ -93,6 +110,7 @@ SCENES: dict[str, Scene] = {
     "help": Scene("tasks", ("question_mark", "Keys on")),
     "light": Scene(theme="agentco-light", read_only=True),
     "no-color": Scene(no_color=True),
+    "paperclip": Scene(recorded="paperclip"),
 }
 
 
@@ -102,6 +120,10 @@ async def staged(
 ) -> AsyncIterator[Stage]:
     """The scene, played to its end; `no_color` is the environment's, so the caller's to set."""
     scene = SCENES[name]
+    if scene.recorded:
+        async with replayed(scene.recorded, platform, folder, size) as s:
+            yield s
+        return
     own: Any = {"theme": scene.theme, "read_only": scene.read_only, "views": scene.views}
     settings = settings_for(platform, refresh=5.0, danger=scene.danger, **own)
     wait = not scene.faults
@@ -128,3 +150,34 @@ async def staged(
                 entry.cursor_blink = False
             await s.at_rest()
             yield s
+
+
+def unpacked(recorded: str, folder: Path) -> tuple[Recording, Settings]:
+    """The recorded demo of a platform, and its settings without those of whoever draws it."""
+    folder.mkdir(exist_ok=True)
+    unpack_recording(recorded, folder / "demo.rec")
+    (folder / "config.toml").touch()
+    recording = Recording(folder / "demo.rec")
+    return recording, replay_settings(recording.about, {"config": str(folder / "config.toml")}, {})
+
+
+@asynccontextmanager
+async def replayed(
+    recorded: str, platform: EmbeddedPlatform, folder: Path, size: tuple[int, int]
+) -> AsyncIterator[Stage]:
+    """The recorded demo of a platform, which stands still; the other platform is not asked."""
+    recording, settings = unpacked(recorded, folder)
+    app = replay_app(settings, recording, folder / "replay")
+    app.workspace.client.transport.measured = SteadyLatency()
+    assert isinstance(app.workspace.poller, ReplayPoller)
+    app.workspace.poller.set(at=recording.begins + AMID, paused=True)
+    async with app.run_test(size=size, notifications=True) as pilot:
+        s = Stage(platform, app.dashboard, app, pilot)
+        await s.sees("LATEST")
+        await s.loaded()
+        await s.poll()
+        await s.at_rest()
+        yield s
+    await app.workspace.aclose()
+    app.workspace.close()
+    await app.workspace.client.aclose()
