@@ -59,9 +59,10 @@ class Names:
     def idle_companies(self, scope: str | None = None) -> list[tuple[SafeText, Idleness]]:
         """The names of the companies in a scope that do not work, and that they do not."""
         found: list[tuple[SafeText, Idleness]] = []
+        budgets = self._store.company_budgets
         for company in self._store.companies:
+            idle = idleness(company, budgets.get(company.id))
             ref = Ref(company.id, company.name)
-            idle = self.idleness(ref)
             if idle is not None and in_scope(ref, scope):
                 found.append((self.company(ref), idle))
         return found

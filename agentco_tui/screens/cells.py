@@ -202,7 +202,7 @@ class CellContext(msgspec.Struct):
         shorter = f"company {idle.status}", f"co. {idle.status}"
         return _idle_cell(idle, in_full, *shorter, width=width)
 
-    def title_with_company(self, task: Task, width: int) -> SafeText:
+    def title_with_idleness(self, task: Task, width: int) -> SafeText:
         """Return a task's title, with the status of its company behind it if that does not work.
 
         For example: "Refund customers ▲ Globex paused", or "Refund cus… ▲ paused" where there is

@@ -69,7 +69,7 @@ def task_columns(context: CellContext, *, statuses: bool) -> list[Column[Task]]:
         """Return the title, with a note behind it if the company of open work does not work."""
         if task.state in ENDED:
             return title_cell(task)
-        return replace(title_cell(task), text=context.title_with_company(task, width))
+        return replace(title_cell(task), text=context.title_with_idleness(task, width))
 
     def agent_group(task: Task) -> Hashable:
         """Return the agent's name as it came with the task, else the reference to the agent."""

@@ -58,6 +58,7 @@ from agentco_tui.reading.values.status_word import task_state
 from agentco_tui.reading.values.time import to_moment, to_seconds
 from agentco_tui.text import SafeText, clean_block, clean_line, count_hidden
 from agentco_tui.text.memoized import memoized
+from agentco_tui.text.patterns import lazy_pattern
 
 _LINE: Final = 400
 """Cells of the terminal to which a title or a name is cut."""
@@ -67,9 +68,11 @@ _DESCRIPTION: Final = 30_000
 """Cells to which a description is cut, and the largest number of its lines."""
 _LONGEST_KEY: Final = 24
 """Characters of the longest key that is known by its form."""
-_ISSUE_KEY: Final = re.compile(r"[A-Z][A-Z0-9_]*-\d+", re.ASCII)
+_ISSUE_KEY: Final = lazy_pattern(r"[A-Z][A-Z0-9_]*-\d+", re.ASCII)
 """A project's letters and a number, as Jira, Linear and Paperclip write them."""
-_UNSAYABLE: Final = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[0-9a-f]{16,}")
+_UNSAYABLE: Final = lazy_pattern(
+    r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[0-9a-f]{16,}"
+)
 """A UUID or a hash."""
 
 
