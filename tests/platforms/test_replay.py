@@ -66,7 +66,7 @@ def settings_of(server: RecordedPaperclip) -> Settings:
     return Settings(
         profile="work",
         base_url=BaseUrl.parse(server.base),
-        key=ApiKey("pcp_board_revoked"),
+        key=ApiKey(recorded_paperclip.KEY),
         platform="paperclip",
     )
 
@@ -153,7 +153,7 @@ async def test_each_of_the_lists_in_one_answer_is_as_old_and_as_broken_as_it_was
         clock.now += 10
         await workspace.poller.read_again(FeedName.COMPANIES)
         clock.now += 10
-        server.needs_key = True
+        server.users.clear()
         await workspace.poller.read_again(FeedName.ALERTS)
         sentence = str(workspace.store.freshness[FeedName.ALERTS].failure)
     async with replayed(path) as app:
