@@ -251,12 +251,17 @@ def _inner_figure_names() -> frozenset[str]:
     return frozenset(last for _, last in _figure_pairs())
 
 
+def is_text_slot(slot: str) -> bool:
+    """Whether one of our fields holds words or ids, not figures."""
+    return slot in _TEXT_SLOTS or slot.endswith(("_id", "_name"))
+
+
 def _figure_fields() -> Iterator[Field]:
     """The fields whose values are figures or times, not words or ids."""
     for kind in mappable_kinds().values():
         for field in kind.table.fields:
             slot = field.slot.partition(" ")[0]
-            if slot not in _TEXT_SLOTS and not slot.endswith(("_id", "_name")):
+            if not is_text_slot(slot):
                 yield field
     for field in STEPS.table.fields:
         if field.slot in _STEP_FIGURE_SLOTS:

@@ -7,13 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from agentco_tui.api.bundle_words import is_text_slot
 from agentco_tui.platforms.platform_records import LISTS, PlatformFile, Source, Sources
 from agentco_tui.platforms.templates import names_in, parts_of, split_sum
 
 
 def mapped_names(file: PlatformFile) -> set[str]:
-    """The names of the platform's fields that the file gives a name of ours."""
-    return {name for source in _sources_of(file) for name in source.fields.values()}
+    """The names of the platform's fields that the file says to be figures or states of ours."""
+    return {
+        name
+        for source in _sources_of(file)
+        for slot, name in source.fields.items()
+        if not is_text_slot(slot)
+    }
 
 
 def words_for_reading(file: PlatformFile) -> set[str]:
