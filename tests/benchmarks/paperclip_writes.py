@@ -299,9 +299,10 @@ def interaction_of(world: World, issue: str, interaction: str) -> Any:
 
 @step
 def say_yes_to_a_question(world: World, screen: Screen) -> Callable[[], Any]:
-    issue = world.new_issue("Ask first", agent=world.agent)["id"]
+    asking = world.new_issue("Ask first", agent=world.agent)
+    issue = asking["id"]
     asked = world.new_interaction(issue, "request_confirmation")
-    screen.go("4", f"Ask first {world.number}")
+    screen.go("4", f"Answer {asking['identifier']}")
     screen.press("a")
     screen.confirm()
     return lambda: interaction_of(world, issue, asked)["status"] == "accepted"
@@ -309,9 +310,10 @@ def say_yes_to_a_question(world: World, screen: Screen) -> Callable[[], Any]:
 
 @step
 def say_no_to_a_question(world: World, screen: Screen) -> Callable[[], Any]:
-    issue = world.new_issue("Ask second", agent=world.agent)["id"]
+    asking = world.new_issue("Ask second", agent=world.agent)
+    issue = asking["id"]
     asked = world.new_interaction(issue, "request_confirmation")
-    screen.go("4", f"Ask second {world.number}")
+    screen.go("4", f"Answer {asking['identifier']}")
     screen.fill("R", "not now")
     screen.confirm()
 
@@ -324,9 +326,10 @@ def say_no_to_a_question(world: World, screen: Screen) -> Callable[[], Any]:
 
 @step
 def skip_a_question(world: World, screen: Screen) -> Callable[[], Any]:
-    issue = world.new_issue("Ask third", agent=world.agent)["id"]
+    asking = world.new_issue("Ask third", agent=world.agent)
+    issue = asking["id"]
     asked = world.new_interaction(issue, "ask_user_questions")
-    screen.go("4", f"Ask third {world.number}")
+    screen.go("4", f"Answer {asking['identifier']}")
     screen.fill("R", "as you like")
     screen.confirm()
     return lambda: interaction_of(world, issue, asked)["status"] != "pending"
