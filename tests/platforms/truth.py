@@ -6,7 +6,6 @@ from the answers and not from the file, so that a file which reads anything else
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterable
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -15,17 +14,10 @@ from typing import Any
 import pytest
 
 from agentco_tui.api import errors
-from agentco_tui.api.capabilities import VerbInput
 from agentco_tui.model import AgentState, Money, Record, TaskState, Verdict
 from agentco_tui.platforms.declared_platform import DeclaredPlatform
-from tests.platforms.recorded_paperclip import (
-    ACME,
-    GLOBEX,
-    RecordedPaperclip,
-    body_of,
-    companies_of,
-    logged,
-)
+from tests.platforms.recorded_answers import ACME, GLOBEX, body_of, companies_of, logged
+from tests.platforms.recorded_paperclip import MOVED, RecordedPaperclip
 
 REVIEW = "f0690a38-3bb4-4801-bb12-4b0eecd50ac2"
 QUESTION = "55d3feb9-1f2c-4c37-a2ac-dcda8a64aecb"
@@ -152,7 +144,7 @@ async def check_reads(platform: DeclaredPlatform, server: RecordedPaperclip) -> 
     assert (await platform.company(GLOBEX)).name == "Globex Logistics"
     await check_agents(platform)
     await check_needs(platform)
-    await check_all_tasks(platform)
+    await check_all_tasks(platform, server)
     await check_activity(platform, server)
     await check_budgets(platform, server)
     await check_traces(platform)
@@ -208,7 +200,7 @@ async def check_needs(platform: DeclaredPlatform) -> None:
             assert task.unwritable == WHY_NOT[row.get("sourceKind", "approval")]
 
 
-async def check_all_tasks(platform: DeclaredPlatform) -> None:
+async def check_all_tasks(platform: DeclaredPlatform, server: RecordedPaperclip) -> None:
     tasks = await platform.tasks()
     assert tasks.whole
     issues = companies_of("issues")
@@ -232,6 +224,14 @@ async def check_all_tasks(platform: DeclaredPlatform) -> None:
         (agent_of, lambda row: row["agentId"]),
         (company_of, lambda row: row["companyId"]),
     )
+    # A run that goes on working is no other run.
+    for field, value in MOVED.items():
+        server.moved = {field: value}
+        now = by_id((await platform.tasks(ACME)).records)
+        for run in runs:
+            before = next(task for task in tasks.records if task.id == run["id"])
+            assert now[run["id"]].content == before.content, field
+    server.moved = {}
     rows = [*issues, *runs, *companies_of("approvals")]
     assert {task.id for task in tasks.records} == {row["id"] for row in rows}
     states = {row["status"]: {t.state for t in tasks.records if t.id == row["id"]} for row in rows}
@@ -245,6 +245,7 @@ async def check_all_tasks(platform: DeclaredPlatform) -> None:
         "backlog": {TaskState.QUEUED},
         "done": {TaskState.DONE},
         "cancelled": {TaskState.CANCELLED},
+        "running": {TaskState.RUNNING},
     }
     done = await platform.tasks(status="done")
     assert {task.id for task in done.records} == {r["id"] for r in rows if r["status"] == "done"}
@@ -334,6 +335,9 @@ async def check_traces(platform: DeclaredPlatform) -> None:
         assert {step.id for step in trace.steps} == steps
         times = [step.at.at for step in trace.steps if step.at is not None]
         assert times == sorted(times)
+    run = companies_of("live-runs")[0]["id"]
+    trace = await platform.task_trace(run)
+    assert {step.id for step in trace.steps} == {str(row["id"]) for row in body_of("run-events")}
     approval = body_of("approval-comments")[0]["approvalId"]
     trace = await platform.task_trace(approval)
     assert [step.id for step in trace.steps] == [row["id"] for row in body_of("approval-comments")]
@@ -369,43 +373,6 @@ async def check_writes(platform: DeclaredPlatform, server: RecordedPaperclip) ->
     server.answers_with = None
     await check_creations(platform, server)
     await check_limits(platform, server)
-    await check_verbs(platform, server)
-
-
-async def check_verbs(platform: DeclaredPlatform, server: RecordedPaperclip) -> None:
-    waiting = next(r["id"] for r in body_of("approvals-acme")[::-1] if r["status"] == "pending")
-    task = by_id((await platform.tasks(ACME, "pending")).records)[waiting]
-    assert platform.verbs_of(task) == (
-        *("approve", "reject", "revise"),
-        "comment on the request",
-    )
-    verbs = {verb.name: verb for verb in platform.capabilities.verbs}
-    receipt = await platform.act(verbs["reject"], waiting, VerbInput("too dear"))
-    assert receipt.verdict is Verdict.YES, receipt
-    assert server.decided[waiting] == "rejected"
-    assert server.requests[-1].line == f"POST /api/approvals/{waiting}/reject"
-    assert server.requests[-1].body == {"decisionNote": "too dear"}
-    again = next(r["id"] for r in body_of("approvals") if r["status"] == "pending")
-    server.decided.pop(again)
-    await platform.tasks(GLOBEX, "pending")
-    receipt = await platform.act(verbs["revise"], again, VerbInput("cheaper"))
-    assert receipt.verdict is Verdict.YES, receipt
-    assert server.requests[-1].line == f"POST /api/approvals/{again}/request-revision"
-    assert server.requests[-1].body == {"decisionNote": "cheaper"}
-    agent = (await platform.agents(GLOBEX)).records[0]
-    assert platform.verbs_of(agent) == ("pause", "run now")
-    for name, status in (("pause", "paused"), ("resume", "idle")):
-        pausing = await platform.act(verbs[name], agent.id)
-        assert pausing.verdict is Verdict.YES, pausing
-        assert pausing.status_word == status
-        assert server.requests[-1].line == f"POST /api/agents/{agent.id}/{name}"
-        assert server.requests[-1].body == {}
-    run = by_id((await platform.tasks(status="pending")).records)["run"]
-    assert platform.verbs_of(run) == ("comment",)
-    with pytest.raises(errors.NotSent, match="does not offer to reject this"):
-        await platform.act(verbs["reject"], "run")
-    with pytest.raises(errors.NotSent, match="does not offer to pause with a note"):
-        await platform.act(verbs["pause"], agent.id, VerbInput("its request can't carry one"))
 
 
 async def check_creations(platform: DeclaredPlatform, server: RecordedPaperclip) -> None:
@@ -436,9 +403,3 @@ async def check_limits(platform: DeclaredPlatform, server: RecordedPaperclip) ->
     with pytest.raises(errors.NotSent, match="whole cents"):
         await platform.set_agent_limit(agent, Decimal("200.555"))
     assert len(server.requests) == before
-
-
-async def everything(platform: DeclaredPlatform, server: RecordedPaperclip) -> None:
-    await check_reads(platform, server)
-    await check_writes(platform, server)
-    await asyncio.sleep(0)
