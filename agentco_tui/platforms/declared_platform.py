@@ -64,6 +64,7 @@ from agentco_tui.model import (
 )
 from agentco_tui.platforms.platform_file import LISTS, kinds_with_verbs
 from agentco_tui.platforms.platform_records import (
+    GIVEN_NAMES,
     DeclaredVerb,
     DeclaredWrite,
     PlatformFile,
@@ -96,8 +97,6 @@ LIST_OF_OPERATION: Final[Mapping[Operation, str]] = {
 """The list of the file that each operation reads."""
 SAME_MOMENT: Final = 1.0
 """Seconds in which an answer also serves other lists that are in the same body."""
-_GIVEN: Final = frozenset({"id", "note", "amount"})
-"""The names in the braces of a verb that are no fields of its row."""
 
 
 class DeclaredKind:
@@ -115,7 +114,7 @@ class DeclaredKind:
         self.verbs = {
             verb_name: verb
             for verb_name, verb in file.verbs.items()
-            if name in verb.on and kinds_with_verbs(file).get(name) == LISTS[list_name]
+            if name in verb.on and LISTS[list_name] in kinds_with_verbs(file).get(name, ())
         }
         """The file's verbs for the records of this source."""
         self.types: dict[str, str | None] = {}
@@ -165,7 +164,7 @@ class DeclaredKind:
         It is not without a value that the verb's path or proof names, such as the task of an alert.
         """
         row = self.values.get(record.id, {})
-        names = (names_in(verb.request[1]) | _proof_names(verb)) - _GIVEN
+        names = (names_in(verb.request[1]) | _proof_names(verb)) - GIVEN_NAMES
         is_complete = all(as_word(row.get(name)) for name in names)
         is_wanted = _is_wanted(getattr(record, "status", None), verb.when)
         return is_complete and is_wanted and self.has_type(verb, record.id)
@@ -527,7 +526,7 @@ class DeclaredPlatform(Client):
         if proof is None:
             return VerbProof(frozenset())
         values = row or self._values_of(verb.name, check_id(record_id, "record_id"))
-        words = {name: as_word(values.get(name)) for name in _proof_names(declared) - _GIVEN}
+        words = {name: as_word(values.get(name)) for name in _proof_names(declared) - GIVEN_NAMES}
         known = {name: word for name, word in words.items() if word}
         if len(known) < len(words):
             raise self._refusal("a proof for a record without what its request names", "GET")
@@ -799,7 +798,7 @@ def _verbs_of(file: PlatformFile) -> tuple[OfferedVerb, ...]:
         offered.append(
             OfferedVerb(
                 name=name,
-                kind=kinds[verb.on[0]],
+                kind=kinds[verb.on[0]][0],
                 key=key_name(verb.key) or verb.key,
                 label=clean_line(verb.label or name, 20),
                 note=verb.note if "note" in named else "none",

@@ -8,11 +8,13 @@ an object.
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
 Words: TypeAlias = tuple[str, ...]
+GIVEN_NAMES: Final = frozenset({"id", "note", "amount"})
+"""The names in the braces of a verb that are no fields of its row."""
 
 
 class DeclaredWrite(msgspec.Struct, frozen=True, kw_only=True):
