@@ -84,6 +84,15 @@ class VerbInput(msgspec.Struct, frozen=True):
 NO_INPUT: Final = VerbInput()
 
 
+class VerbProof(msgspec.Struct, frozen=True):
+    """What a read shows of the effect of a verb."""
+
+    shown_by: frozenset[str]
+    """What shows that it was done, such as the ids of comments; empty if nothing does."""
+    row: Mapping[str, str] = {}
+    """What the same read needs later, when the record may be in no list any more."""
+
+
 class Capabilities(msgspec.Struct, frozen=True):
     """What a platform offers."""
 

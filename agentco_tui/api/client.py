@@ -41,7 +41,14 @@ from agentco_tui.api.arguments_check import (
     check_text,
     check_type,
 )
-from agentco_tui.api.capabilities import NO_INPUT, OfferedVerb, Operation, Read, VerbInput
+from agentco_tui.api.capabilities import (
+    NO_INPUT,
+    OfferedVerb,
+    Operation,
+    Read,
+    VerbInput,
+    VerbProof,
+)
 from agentco_tui.api.credentials import ApiKey, BaseUrl, CredentialError, KeyInUse
 from agentco_tui.api.error_messages import (
     DEFAULT_KEY_SOURCE,
@@ -409,8 +416,12 @@ class Client(Fetcher):
         raise self._no_verb(verb.name)
 
     async def proof_of(
-        self, verb: OfferedVerb, record_id: str, given: VerbInput = NO_INPUT
-    ) -> frozenset[str]:
+        self,
+        verb: OfferedVerb,
+        record_id: str,
+        given: VerbInput = NO_INPUT,
+        row: Mapping[str, str] = {},
+    ) -> VerbProof:
         """Raises NotOffered, as there is no other verb than "approve"."""
         raise self._no_verb(verb.name)
 

@@ -28,7 +28,7 @@ def verb_command(name: str, key: str, label: str, kind: str) -> Command:
         label=label,
         tooltip=f"{label} the {kind}, where the platform offers it.",
         where=own,
-        run=f"command('verb', '{name}')",
+        run=f"command('verb', {name!r})",
         also=tuple(others),
         verb=name,
     )

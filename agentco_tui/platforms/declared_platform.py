@@ -36,6 +36,7 @@ from agentco_tui.api.capabilities import (
     OfferedVerb,
     Operation,
     VerbInput,
+    VerbProof,
 )
 from agentco_tui.api.client import Client, open_client
 from agentco_tui.api.credentials import ApiKey, BaseUrl, KeyInUse
@@ -64,6 +65,7 @@ from agentco_tui.model import (
 from agentco_tui.model.format import money
 from agentco_tui.platforms.platform_file import kinds_with_verbs
 from agentco_tui.platforms.platform_records import (
+    GIVEN_NAMES,
     LISTS,
     DeclaredVerb,
     DeclaredWrite,
@@ -127,7 +129,7 @@ class DeclaredKind:
         self.verbs = {
             verb_name: verb
             for verb_name, verb in file.verbs.items()
-            if name in verb.on and kinds_with_verbs(file).get(name) == LISTS[list_name]
+            if name in verb.on and LISTS[list_name] in kinds_with_verbs(file).get(name, ())
         }
         """The file's verbs for the records of this source."""
         self.types: dict[str, str | None] = {}
@@ -137,10 +139,7 @@ class DeclaredKind:
             if write is not None:
                 self._names |= names_in(write.request[1]) | names_in(write.body)
         for verb in self.verbs.values():
-            self._names |= names_in(verb.asks)
-            if verb.proof is not None:
-                proof = verb.proof
-                self._names |= names_in([proof.get, proof.query, proof.rows])
+            self._names |= names_in(verb.asks) | _proof_names(verb)
         self._never = clean_line(f"{file.name} does not offer to approve this")
         self.reasons = {self._never, *map(clean_line, source.never.values())}
         """Why records can't be approved; other requests may name them."""
@@ -176,34 +175,56 @@ class DeclaredKind:
         if source.pages is not None:
             self.kind.offset = OffsetPages(source.pages.offset, source.pages.size)
         self._build = self.kind.build
-        self.kind.build = self._build_asked
+        self.kind.build = self._build_listed
+        self.single: Kind[Any] = copy(self.kind)
+        """How a record is read that comes alone: from its own path, or in the answer to a write."""
+        self.single.build = self._build_record
 
     def offers(self, verb: DeclaredVerb, record: Record) -> bool:
-        """Whether a record of this source is one of those that a verb is for."""
-        is_of_type = _is_wanted(self.types.get(record.id), verb.types)
-        return is_of_type and _is_wanted(getattr(record, "status", None), verb.when)
+        """Whether a record of this source is one of those that a verb is for.
 
-    def _build_asked(self, row: Row, context: DecodeContext) -> Any:
-        """The record of a row, with the file's title; raises NotAskedError for other rows."""
-        source = self.source
-        is_in_list = not context.is_root  # a single record was asked for by its id
-        for path, words in source.rows.items():
-            if is_in_list and not _is_wanted(as_word(value_at(row.obj, path)), words):
+        It is not without a value that the verb's path or proof names, such as the task of an alert.
+        """
+        row = self.values.get(record.id, {})
+        names = (names_in(verb.request[1]) | _proof_names(verb)) - GIVEN_NAMES
+        is_complete = all(as_word(row.get(name)) for name in names)
+        is_wanted = _is_wanted(getattr(record, "status", None), verb.when)
+        return is_complete and is_wanted and self.has_type(verb, record.id)
+
+    def has_type(self, verb: DeclaredVerb, record_id: str) -> bool:
+        """Whether the row of a record is of a type that a verb is for."""
+        return _is_wanted(self.types.get(record_id), verb.types)
+
+    def _build_listed(self, row: Row, context: DecodeContext) -> Any:
+        """The record of a row of the list, of which what later requests need is kept.
+
+        Raises NotAskedError for rows that are not wanted.
+        """
+        for path, words in self.source.rows.items():
+            if not _is_wanted(as_word(value_at(row.obj, path)), words):
                 raise NotAskedError(path)
+        record = self._build_record(row, context)
+        self.values[record.id] = {name: self._value_in(row, name) for name in self._names}
+        self.types[record.id] = self._type_of(row)
+        return record
+
+    def _value_in(self, row: Row, name: str) -> Json:
+        return value_at(row.obj, self.source.names.get(name, name))
+
+    def _type_of(self, row: Row) -> str | None:
+        path = self.source.type
+        return None if path is None else as_word(value_at(row.obj, path))
+
+    def _build_record(self, row: Row, context: DecodeContext) -> Any:
+        """The record of a row, with the file's title, and why it must not be approved."""
+        source = self.source
         record = self._build(row, context)
         if source.cause:
             values = (as_word(value_at(row.obj, path)) for path in source.cause)
             record = replace(record, cause=next(filter(None, values), None))
-
-        def value_of(name: str) -> Json:
-            return value_at(row.obj, source.names.get(name, name))
-
-        if self._names:
-            self.values[record.id] = {name: value_of(name) for name in self._names}
-        row_type = as_word(value_at(row.obj, source.type)) if source.type is not None else None
-        if self.verbs:
-            self.types[record.id] = row_type
-        title = self._title(source.by_type(row_type, "says") or (), value_of)
+        row_type = self._type_of(row)
+        titles = source.by_type(row_type, "says") or ()
+        title = self._title(titles, partial(self._value_in, row))
         if title is not None and type(record) is Alert:
             record = replace(record, text=title)
         if type(record) is not Task:
@@ -548,36 +569,70 @@ class DeclaredPlatform(Client):
         """Send a verb of the file, if the record is of a source that it is for."""
         kind, value_of = self._of_verb(verb.kind, verb.name, check_id(record_id, "record_id"))
         write = kind.verbs[verb.name]
-        if given.note is not None and verb.note == "none":
-            raise self._refusal(f"to {verb.name} with a note", "POST")
+        self._check_given(verb, given)
         record = self._last_listed(verb.kind, record_id)
         why = None if record is None else record.unwritable
         if why is not None and why not in kind.reasons:
             info = self.transport.describe(*write.request)
             raise error_for(errors.Unwritable, f"nothing was sent: {why}", info)
         named = self._values_given(write, record_id, given, value_of)
-        return await self._send(write, kind, named, attempt_id, why_withheld)
+        receipt = await self._send(write, kind, named, attempt_id, why_withheld)
+        if receipt.status_word in write.done:
+            # The file's own words count, also where "rejected" would be a no for other writes.
+            receipt = replace(receipt, verdict=Verdict.YES)
+        if receipt.record is not None and receipt.record.id != record_id:
+            receipt = replace(
+                receipt, record=None
+            )  # the answer is something new, such as a comment
+        return receipt
+
+    def _check_given(self, verb: OfferedVerb, given: VerbInput) -> None:
+        """Raise NotOffered for a note or a sum that a verb doesn't take, or that it lacks."""
+        has_note = given.note is not None
+        if (has_note and verb.note == "none") or (not has_note and verb.note == "required"):
+            raise self._refusal(
+                f"to {verb.name} {'with' if has_note else 'without'} a note", "POST"
+            )
+        has_amount = given.amount is not None
+        if has_amount != verb.takes_amount:
+            word = "with" if has_amount else "without"
+            raise self._refusal(f"to {verb.name} {word} an amount", "POST")
 
     async def proof_of(
-        self, verb: OfferedVerb, record_id: str, given: VerbInput = NO_INPUT
-    ) -> frozenset[str]:
+        self,
+        verb: OfferedVerb,
+        record_id: str,
+        given: VerbInput = NO_INPUT,
+        row: Mapping[str, str] = {},
+    ) -> VerbProof:
         """The ids of the rows that the file declares as the proof of a verb."""
-        kind, value_of = self._of_verb(verb.kind, verb.name, check_id(record_id, "record_id"))
-        write = kind.verbs[verb.name]
-        proof = write.proof
+        declared = self.file.verbs[verb.name]
+        proof = declared.proof
         if proof is None:
-            return frozenset()
-        named = self._values_given(write, record_id, given, value_of)
-        path = fill_path(proof.get, named)
-        if path is None:
+            return VerbProof(frozenset())
+        values = row or self._values_of(verb.name, check_id(record_id, "record_id"))
+        words = {name: as_word(values.get(name)) for name in _proof_names(declared) - GIVEN_NAMES}
+        known = {name: word for name, word in words.items() if word}
+        if len(known) < len(words):
             raise self._refusal("a proof for a record without what its request names", "GET")
+        named = self._values_given(declared, record_id, given, known.get)
+        path = fill_path(proof.get, named) or ""
         query = {name: fill(text, named) or "" for name, text in proof.query.items()}
         wanted = {
             field: [fill(word, named) for word in words] for field, words in proof.rows.items()
         }
-        return await self._decode_answer(
+        shown_by = await self._decode_answer(
             path, query.items(), partial(_rows_with, where=proof.where, wanted=wanted)
         )
+        return VerbProof(shown_by, known)
+
+    def _values_of(self, verb: str, record_id: str) -> Mapping[str, Json]:
+        """The values of a record's row, also if it has left its list; {} if it was never read."""
+        for kinds in self._kinds.values():
+            for kind in kinds:
+                if verb in kind.verbs and record_id in kind.values:
+                    return kind.values[record_id]
+        return {}
 
     def _of_verb(self, kind_name: str, verb: str, record_id: str) -> _Found:
         """The source of a record that a verb is for, with the values of its row.
@@ -585,7 +640,7 @@ class DeclaredPlatform(Client):
         Raises NotOffered if the verb is not for it.
         """
         found = self._listed(kind_name, record_id, lambda kind: verb in kind.verbs)
-        if found is None:
+        if found is None or not found[0].has_type(found[0].verbs[verb], record_id):
             raise self._refusal(f"to {clean_line(verb, 40)} this", "POST")
         return found
 
@@ -595,7 +650,8 @@ class DeclaredPlatform(Client):
         """The values of a row, with its id and what the user has given."""
         named: dict[str, Any] = {"id": record_id, "note": given.note}
         if given.amount is not None:
-            named["amount"] = self._amount_sent(write, given.amount)
+            amount = check_limit(given.amount, "amount")
+            named["amount"] = self._amount_sent(write, amount)
         return lambda name: named[name] if name in named else value_of(name)
 
     def _amount_sent(self, write: DeclaredWrite, amount: Decimal) -> msgspec.Raw:
@@ -715,7 +771,7 @@ class DeclaredPlatform(Client):
         for declared in self._kinds[list_name]:
             if declared.source.one is not None:
                 path = fill_path(declared.source.one, {"id": record_id}.get) or ""
-                decode = partial(read_one, declared.kind, wanted_id=record_id)
+                decode = partial(read_one, declared.single, wanted_id=record_id)
                 return await self._decode_answer(path, (), decode)
         raise self._refusal(f"any single one of its {list_name}", "GET")
 
@@ -787,7 +843,7 @@ class DeclaredPlatform(Client):
         body = fill_body(write.body, value_of)
         try:
             receipt = await self._write(
-                kind.kind, path, body, attempt_id, why_withheld, method=method
+                kind.single, path, body, attempt_id, why_withheld, method=method
             )
         finally:
             self.ask_anew()
@@ -871,7 +927,7 @@ def _verbs_of(file: PlatformFile) -> tuple[OfferedVerb, ...]:
     offered: list[OfferedVerb] = []
     for name, verb in file.verbs.items():
         named = names_in(verb.body)
-        kind = next((kinds[source] for source in verb.on if source in kinds), None)
+        kind = next((kinds[source][0] for source in verb.on if source in kinds), None)
         if kind is None:
             continue
         offered.append(
@@ -925,6 +981,12 @@ def _is_wanted(word: str | None, words: Sequence[str]) -> bool:
         return False
     wanted = [each for each in words if not each.startswith("!")]
     return not wanted or word in wanted
+
+
+def _proof_names(verb: DeclaredVerb) -> set[str]:
+    """The names in the braces of a verb's proof."""
+    proof = verb.proof
+    return set() if proof is None else names_in([proof.get, proof.query, proof.rows])
 
 
 def _rows_with(

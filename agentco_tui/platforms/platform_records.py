@@ -29,6 +29,8 @@ LISTS: Final[Mapping[str, str]] = {
     "budget": "company_budget",
 }  # fmt: skip
 """The lists of a file, and the kind of record that each has."""
+GIVEN_NAMES: Final = frozenset({"id", "note", "amount"})
+"""The names in the braces of a verb that are no fields of its row."""
 
 
 class DeclaredWrite(msgspec.Struct, frozen=True, kw_only=True):

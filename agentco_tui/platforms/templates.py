@@ -49,12 +49,12 @@ def split_sum(name: str) -> tuple[str, str | None]:
 
 
 def names_in(template: Any) -> set[str]:
-    """The names in a text, or in all texts of a body. Raises TemplateError."""
+    """The names in a text, or in all texts of a body or a table. Raises TemplateError."""
     if isinstance(template, str):
         return {name for _, name in parts_of(template) if name}
     if isinstance(template, dict):
         return set[str]().union(*map(names_in, template.values()))
-    if isinstance(template, list):
+    if isinstance(template, (list, tuple)):
         return set[str]().union(*map(names_in, template))
     return set()
 

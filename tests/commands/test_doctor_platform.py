@@ -10,13 +10,8 @@ import pytest
 
 from tests.commands.conftest import Command, Ran
 from tests.platform import EmbeddedPlatform
-from tests.platforms.recorded_paperclip import (
-    AGENT_KEY,
-    KEY,
-    VIEWER_KEY,
-    RecordedPaperclip,
-    body_of,
-)
+from tests.platforms.recorded_answers import body_of
+from tests.platforms.recorded_paperclip import AGENT_KEY, KEY, VIEWER_KEY, RecordedPaperclip
 
 AGENT = body_of("agents-globex")[0]["id"]
 VERSION = "Paperclip 2026.916.1"

@@ -117,6 +117,14 @@ def test_a_small_file_has_no_problems(tmp_path: Path) -> None:
          "3: role.get: must begin with /api/"),
         ('name = "Small"\n', 'name = "Small"\nrole = { get = "/api/me", at = 1, reads = "b" }\n',
          "3: role.reads: unknown setting (nearest valid name: read_only)"),
+        ('type = "sort"', 'type = "sort"\nnames = { door = "" }',
+         "8: tasks.gate.names.door: must be a name without braces, and the path of a field"),
+        ('type = "sort"', 'type = "sort"\nnames = { "do{or" = "d" }',
+         "8: tasks.gate.names.do{or: must be a name without braces, and the path of a field"),
+        ('type = "sort"', 'type = "sort"\nnames = { note = "d" }',
+         "8: tasks.gate.names.note: has a meaning of its own in braces: choose another name"),
+        ('type = "sort"', 'type = "sort"\nnames = { door = 7 }',
+         "8: tasks.gate.names.door: must be a text in quotes, is the number 7"),
         ("[companies.all]\nget = \"/api/companies\"",
          '[agents.all]\nget = "/api/agents"\npending = { a = "b" }',
          "5: agents.all.pending: only tasks have this"),
@@ -144,11 +152,139 @@ def test_paths_may_begin_with_nothing_in_common(tmp_path: Path) -> None:
     assert problems_of(tmp_path, text.replace("/api/gates", "/gates")) == []
 
 
+VERB = """
+[agents.guard]
+get = "/api/companies/{company}/guards"
+[verbs."shut it"]
+on = "gate"
+types = "door"
+when = "open"
+key = "X"
+asks = "Shut {title}?"
+post = "/api/gates/{id}/shut"
+body = { why = "{note}", price = "{amount}" }
+unit = "cents"
+proof = { get = "/api/gates/{id}", query = { a = "b" }, rows = { state = ["shut"] } }
+"""
+"""What a small file can have in addition, from line 14 on."""
+
+
+def test_a_small_file_with_a_verb_has_no_problems(tmp_path: Path) -> None:
+    assert problems_of(tmp_path, SMALL + VERB) == []
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "problem"),
+    [
+        ('on = "gate"', 'on = "gat"', "18: on: unknown name gat (nearest valid name: gate)"),
+        ('on = "gate"', "on = []", "18: on: must name sources of one kind of records"),
+        ('on = "gate"', 'on = ["gate", "guard"]',
+         "18: on: must name sources of one kind of records"),
+        ("[agents.guard]", "[agents.gate]", "18: on: must name sources of one kind of records"),
+        ('"shut it"', "approve",
+         "17: has the name of something that every platform offers: choose another"),
+        ('key = "X"', 'key = "tabb"', "21: key: must be one key (nearest valid name: tab)"),
+        ('key = "X"', 'key = "X,Y"', "21: key: must be one key"),
+        ('key = "X"', 'key = ""', "21: key: must be one key"),
+        ('key = "X"', "key = 7", "21: key: must be a text in quotes, is the number 7"),
+        ('key = "X"', 'key = "cntrl+x"', "21: key: must be one key (nearest valid name: ctrl+x)"),
+        ('key = "X"', 'key = "ctrl+c"',
+         "21: key: ctrl+c has another meaning in every terminal: choose another key"),
+        ('key = "X"', 'key = "a"', "21: key: is taken by tasks.approve in the same place"),
+        ('key = "X"', 'key = "shift+q"\nlable = "shut"',
+         "22: lable: unknown setting (nearest valid name: label)"),
+        ('key = "X"\n', "", "17: is not complete: it has no key"),
+        ('asks = "Shut {title}?"', 'asks = "Shut {title?"', "22: asks: has a { without its }"),
+        ('post = "/api/gates/{id}/shut"\n', "",
+         "17: needs one of post, put, patch and delete, with its path"),
+        ('post = "/api/gates/{id}/shut"', 'post = "/gates/{id}"',
+         "23: post: must begin with /api/"),
+        ('"{note}"', '"{note"', "24: body: has a { without its }"),
+        ('unit = "cents"\n', "",
+         "17: needs a unit: the one in which the platform takes the amount"),
+        ('why = "{note}", ', "", None),
+        ('body = { why = "{note}"', 'note = "required"\nbody = { why = "{title}"',
+         "24: note: can't be required: the body has no {note}"),
+        ('asks = "Shut {title}?"', 'asks = "Shut?"\nnote = "sometimes"',
+         '23: note: must be "optional" or "required", is a text in quotes'),
+        ("proof = {", "disproof = {",
+         "26: disproof: unknown setting (nearest valid name: proof)"),
+        ('get = "/api/gates/{id}", query', 'get = "/api/gates-{id}", query',
+         "26: proof.get: must have each name in braces as a whole segment, between slashes"),
+        ('get = "/api/gates/{id}", query', "query",
+         "26: proof: is not complete: it has no get"),
+        ('a = "b"', 'a = "b}"', "26: proof.query: has braces without a name between them"),
+        ('["shut"]', '["{}"]', "26: proof.rows: has braces without a name between them"),
+        ('state = ["shut"]', "",
+         "26: proof.rows: must name the words of a row: else any row would show it"),
+        ("rows = {", "row = {", "26: proof.row: unknown setting (nearest valid name: rows)"),
+        ('rows = { state = ["shut"] }', 'rows = { state = ["shut"] }, new = 1',
+         "26: proof.new: must be true or false, is the number 1"),
+    ],
+)  # fmt: skip
+def test_each_mistake_of_a_verb_has_its_line_and_the_nearest_name(
+    right: str, wrong: str, problem: str | None, tmp_path: Path
+) -> None:
+    """`problem` is shortened by the name of the verb; None: it is no mistake."""
+    assert VERB.count(right) == 1
+    found = [
+        each.strip().replace("verbs.shut it.", "").replace("verbs.shut it: ", "")
+        for each in problems_of(tmp_path, SMALL + VERB.replace(right, wrong))
+    ]
+    if problem is None:
+        assert found == []
+    else:
+        assert problem in [each.replace("verbs.approve: ", "") for each in found]
+
+
+def test_what_shows_that_a_verb_was_done_must_be_said(tmp_path: Path) -> None:
+    without = VERB[: VERB.index("proof")]
+    (problem,) = problems_of(tmp_path, SMALL + without)
+    expected = 'verbs.shut it: needs "done" or "proof": what a read must show afterwards'
+    assert problem == f"17: {expected}"
+    assert problems_of(tmp_path, SMALL + without + 'done = "shut"\n') == []
+
+
+@pytest.mark.parametrize(
+    ("of_other", "is_taken"),
+    [
+        ("", True),
+        ('when = "shut"', False),
+        ('when = ["open", "shut"]', True),
+        ('when = "!open"', False),
+        ('when = "!shut"', True),
+        ('types = "window"', False),
+        ('types = "!door"', False),
+    ],
+)
+def test_two_verbs_of_one_record_have_two_keys(
+    of_other: str, is_taken: bool, tmp_path: Path
+) -> None:
+    other = f"""
+[verbs.open]
+on = "gate"
+key = "shift+x"
+asks = "Open it?"
+post = "/api/gates/{{id}}/open"
+done = "open"
+{of_other}
+"""
+    problems = problems_of(tmp_path, SMALL + VERB + other)
+    taken = "30: verbs.open.key: is taken by the verb shut it for the same records"
+    assert problems == ([taken] if is_taken else [])
+
+
 def test_what_is_missing_is_named(tmp_path: Path) -> None:
     (problem,) = problems_of(tmp_path, 'name = "Small"\n')
     assert problem == " companies: is missing: nothing can be asked without the companies"
     (problem,) = problems_of(tmp_path, '[companies.all]\nget = "/api/companies"\n')
-    assert "missing required field `name`" in problem
+    assert problem == " is not complete: it has no name"
+    text = '[companies.all]\none = "/api/companies"\n[companies.some]\n'
+    problems = problems_of(tmp_path, 'name = "Small"\n' + text)
+    assert problems == [
+        "2: companies.all: is not complete: it has no get",
+        "4: companies.some: is not complete: it has no get",
+    ]
 
 
 def test_the_files_of_the_program_have_no_problems() -> None:

@@ -28,15 +28,10 @@ from agentco_tui.platforms.platform_file import load_platform
 from agentco_tui.platforms.platform_records import DeclaredWrite, PlatformFile
 from agentco_tui.reading.mapping import DeclaredMapping, ProfileMapping
 from agentco_tui.system.background import at_once
-from tests.platforms.recorded_paperclip import (
-    ACME,
-    GLOBEX,
-    KEY,
-    RecordedPaperclip,
-    body_of,
-    companies_of,
-)
-from tests.platforms.truth import QUESTION, REVIEW, check_reads, check_writes, everything
+from tests.platforms.recorded_answers import ACME, GLOBEX, body_of, companies_of
+from tests.platforms.recorded_paperclip import KEY, RecordedPaperclip
+from tests.platforms.truth import QUESTION, REVIEW, check_reads, check_roles, check_writes
+from tests.platforms.verb_truth import CASES, check_verbs
 from tests.platforms.wrong_files import Place, changed, declared, places_in, words_of
 
 FILE = Path(agentco_tui.platforms.__file__).with_name("paperclip.toml")
@@ -79,6 +74,12 @@ async def test_every_write_arrives_and_is_read_back(
     platform: DeclaredPlatform, server: RecordedPaperclip
 ) -> None:
     await check_writes(platform, server)
+
+
+async def test_every_verb_is_offered_sent_and_proved(
+    platform: DeclaredPlatform, server: RecordedPaperclip
+) -> None:
+    await check_verbs(platform, server)
 
 
 async def test_one_answer_serves_all_lists_in_it(
@@ -355,15 +356,28 @@ def test_paperclip_is_recognised() -> None:
 DATA = tomllib.loads(FILE.read_text(encoding="utf-8"))
 
 
+async def everything(
+    platform: DeclaredPlatform, server: RecordedPaperclip, verb: str | None = None
+) -> None:
+    """Check all that the file says; or only one of its verbs, and which rows have which."""
+    if verb is None:
+        await check_reads(platform, server)
+        await check_roles(platform, server)
+        await check_writes(platform, server)
+    await check_verbs(platform, server, verb)
+
+
 @pytest.mark.parametrize("place", places_in(DATA), ids=words_of)
 async def test_each_wrong_word_is_noticed(place: Place, server: RecordedPaperclip) -> None:
+    verb = place[1] if place[0] == "verbs" else None
     with pytest.raises((AssertionError, ApiError, LookupError, ValueError)):
         async with platform_at(server, declared(changed(DATA, place))) as platform:
-            await everything(platform, server)
+            await everything(platform, server, verb)
 
 
+@pytest.mark.parametrize("verb", [None, *sorted({case.name for case in CASES})])
 async def test_the_unchanged_file_passes_what_the_changed_ones_fail(
-    server: RecordedPaperclip,
+    verb: str | None, server: RecordedPaperclip
 ) -> None:
     async with platform_at(server, declared(DATA)) as platform:
-        await everything(platform, server)
+        await everything(platform, server, verb)

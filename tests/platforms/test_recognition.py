@@ -13,7 +13,8 @@ from agentco_tui.platforms.platform_file import known_platforms, platform_paths
 from agentco_tui.platforms.recognition import recognise
 from tests.api.wire_server import WireServer
 from tests.platform import EmbeddedPlatform
-from tests.platforms.recorded_paperclip import RecordedPaperclip, body_of
+from tests.platforms.recorded_answers import body_of
+from tests.platforms.recorded_paperclip import RecordedPaperclip
 
 VERSION = "Paperclip 2026.916.1"
 OWN = """

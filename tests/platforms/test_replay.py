@@ -32,7 +32,8 @@ from agentco_tui.reading.kinds.budget import WHOLE_ID
 from agentco_tui.workspace.opening import client_for, snoozes_for
 from agentco_tui.workspace.workspace import Workspace
 from tests.platforms import recorded_paperclip
-from tests.platforms.recorded_paperclip import INITECH, RecordedPaperclip
+from tests.platforms.recorded_answers import INITECH, logged
+from tests.platforms.recorded_paperclip import RecordedPaperclip
 
 IN_ONE_ANSWER = (FeedName.COMPANY_BUDGETS, FeedName.AGENT_BUDGETS, FeedName.ALERTS)
 """Lists that Paperclip sends in one body, for which a live client asks once."""
@@ -194,7 +195,7 @@ async def test_a_gap_of_the_log_is_filled_by_what_was_read_for_it(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> None:
-    entry = recorded_paperclip.logged()[0]
+    entry = logged()[0]
     begin = datetime(2026, 11, 22, tzinfo=UTC)
     entries = [
         {**entry, "id": f"at-{n}", "createdAt": (begin + timedelta(minutes=n)).isoformat()}

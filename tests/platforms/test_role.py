@@ -22,13 +22,8 @@ from agentco_tui.platforms.platform_file import load_platform
 from agentco_tui.platforms.platform_records import RoleDeclaration
 from agentco_tui.text import mark_safe
 from agentco_tui.workspace.workspace import Workspace
-from tests.platforms.recorded_paperclip import (
-    AGENT_KEY,
-    GLOBEX,
-    KEY,
-    VIEWER_KEY,
-    RecordedPaperclip,
-)
+from tests.platforms.recorded_answers import GLOBEX
+from tests.platforms.recorded_paperclip import AGENT_KEY, KEY, VIEWER_KEY, RecordedPaperclip
 from tests.platforms.truth import check_roles
 
 WHY = "your role there is viewer: it may not change anything"
