@@ -354,6 +354,9 @@ class Resolver:
         for name, declared in _SETTINGS_BY_NAME.items():
             if name not in _RESOLVED_FIRST and not declared.is_table:
                 values[name] = self._pick(declared)
+        if not self._with_profile:
+            # What was given is meant for a real one; the demo and recordings have the usual one.
+            values["platform"] = None
         for field, record in _RECORDS.items():
             settings = [declared for declared in DECLARED if declared.field == field]
             values[field] = record(**{each.name: self._pick(each) for each in settings})

@@ -342,11 +342,15 @@ class Workspace:
     def child_environment(self, **variables: str) -> dict[str, str]:
         """Return the environment for a command of the user: ours without the API key.
 
-        `variables` are added, with the profile and the address of the platform.
+        `variables` are added, with the profile, the address and the interface of the platform.
         """
         variables["AGENTCO_PROFILE"] = self.profile
         variables["AGENTCO_BASE_URL"] = self.origin
-        return without_key({**os.environ, **variables}, self.key.redact)
+        environment = {**os.environ, **variables}
+        environment.pop("AGENTCO_PLATFORM", None)  # that of the start may be another profile's
+        if self.settings.platform is not None:
+            environment["AGENTCO_PLATFORM"] = self.settings.platform
+        return without_key(environment, self.key.redact)
 
     def _freshness_changed(self, feed: FeedName) -> None:
         """Called when a feed was answered or has failed.
