@@ -180,6 +180,11 @@ class DeclaredKind:
         """How a record is read that comes alone: from its own path, or in the answer to a write."""
         self.single.build = self._build_record
 
+    @property
+    def waits(self) -> bool:
+        """Whether its rows are in the list of what waits for a person."""
+        return self.source.lists != "all"
+
     def offers(self, verb: DeclaredVerb, record: Record) -> bool:
         """Whether a record of this source is one of those that a verb is for.
 
@@ -539,7 +544,7 @@ class DeclaredPlatform(Client):
         """The verbs that can be tried on a record: "approve", and those of the file."""
         is_approvable = isinstance(record, Task) and record.unwritable is None
         kind_name = type(record).__name__.lower()
-        found = self._listed(kind_name, record.id, lambda kind: kind.source.lists != "all")
+        found = self._listed(kind_name, record.id, lambda kind: kind.waits)
         found = found or self._listed(kind_name, record.id, lambda _: True)
         if found is None:
             return ()
@@ -854,13 +859,20 @@ class DeclaredPlatform(Client):
         return receipt
 
     async def _origin(self, task_id: str, has: Callable[[DeclaredKind], object]) -> _Found | None:
-        """The source that a task is from, with the values of its row; lists are read if need be."""
+        """The source that a task is from, with the values of its row; lists are read if need be.
+
+        Of a task that waits, it is the source by which it waits.
+        """
         for status in ("pending", None):
-            found = self._listed("task", task_id, has)
+            found = self._listed_task(task_id, has)
             if found is not None:
                 return found
             await self._list("tasks", None, status)
-        return self._listed("task", task_id, has)
+        return self._listed_task(task_id, has)
+
+    def _listed_task(self, task_id: str, has: Callable[[DeclaredKind], object]) -> _Found | None:
+        waiting = self._listed("task", task_id, lambda kind: kind.waits and has(kind))
+        return waiting or self._listed("task", task_id, has)
 
     def _listed(
         self, kind_name: str, record_id: str, has: Callable[[DeclaredKind], object]

@@ -122,6 +122,8 @@ class RecordedPaperclip(RecordedWrites):
         self.companies = [
             each for each in body_of("companies") if each["id"] in (GLOBEX, ACME, INITECH)
         ]
+        self.times_attended = 0
+        """How often the list of what needs a person was sent: its items move each time."""
         self.moved: dict[str, Any] = {}
         """What is different in the runs since they were recorded."""
         self.fault: Callable[[str, str], Fault | None] = no_fault
@@ -290,7 +292,12 @@ class RecordedPaperclip(RecordedWrites):
         match name:
             case "attention":
                 items = [self.item_now(item) for item in body["items"] if self.is_open(item)]
-                items = [{**item, "rank": rank} for rank, item in enumerate(items, 1)]
+                self.times_attended += 1
+                moved = {
+                    "activityAt": f"2026-11-22T03:00:00.{self.times_attended:03}Z",
+                    "retentionVersion": self.times_attended,
+                }
+                items = [{**item, **moved, "rank": rank} for rank, item in enumerate(items, 1)]
                 return {**body, "items": items, "totalCount": len(items)}
             case "budgets/overview":
                 policies = [self.policy_now(row) for row in body["policies"]]

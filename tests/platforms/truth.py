@@ -217,6 +217,10 @@ async def check_agents(platform: DeclaredPlatform) -> None:
     assert (await platform.agent(first.id)).name == first.name
 
 
+MOST_BODIES_A_MINUTE = 2
+"""How often a list may be asked for in a minute while nothing happens, if it never answers 304."""
+
+
 async def check_needs(platform: DeclaredPlatform) -> None:
     listing = await platform.tasks(status="pending")
     assert listing.whole
@@ -249,6 +253,8 @@ async def check_needs(platform: DeclaredPlatform) -> None:
             assert task.unwritable == WHY_NOT[row.get("sourceKind", "approval")]
         assert (task.kind, task.key) == kind_and_key(row)
     assert {task.kind for task in listing.records} == KINDS
+    of_attention = [each for each in platform.file.tasks.values() if "attention" in each.get]
+    assert {60 / each.rests <= MOST_BODIES_A_MINUTE for each in of_attention} == {True}
 
 
 KINDS = {
@@ -295,6 +301,7 @@ async def check_all_tasks(platform: DeclaredPlatform, server: RecordedPaperclip)
         (lambda r: r.title, lambda row: f"Run of {row['agentName']}, by {row['invocationSource']}"),
         (lambda r: r.status, lambda row: row["status"]),
         (lambda r: r.description, lambda row: row["currentStatusMessage"]),
+        (lambda r: r.updated and r.updated.at, lambda row: seconds(row["lastOutputAt"])),
         (agent_of, lambda row: row["agentId"]),
         (company_of, lambda row: row["companyId"]),
     )
@@ -417,6 +424,13 @@ async def check_traces(platform: DeclaredPlatform) -> None:
         assert {step.id for step in trace.steps} == steps
         times = [step.at.at for step in trace.steps if step.at is not None]
         assert times == sorted(times)
+        words = {step.id: (step.kind, step.name) for step in trace.steps}
+        for row in body_of("issue-comments"):
+            assert words[row["id"]] == ("comment", row["authorType"])
+        for row in body_of("issue-runs"):
+            assert words[row["runId"]] == ("run", row["invocationSource"])
+        for row in body_of("issue-activity"):
+            assert words[row["id"]][0] == "log"
     run = companies_of("live-runs")[0]["id"]
     trace = await platform.task_trace(run)
     events = {str(row["id"]) for row in body_of("run-events")}
@@ -432,6 +446,7 @@ async def check_traces(platform: DeclaredPlatform) -> None:
     approval = body_of("approval-comments")[0]["approvalId"]
     trace = await platform.task_trace(approval)
     assert [step.id for step in trace.steps] == [row["id"] for row in body_of("approval-comments")]
+    assert {step.kind for step in trace.steps} == {"comment"}
 
 
 async def check_writes(platform: DeclaredPlatform, server: RecordedPaperclip) -> None:
@@ -467,6 +482,8 @@ async def check_writes(platform: DeclaredPlatform, server: RecordedPaperclip) ->
 
 
 async def check_creations(platform: DeclaredPlatform, server: RecordedPaperclip) -> None:
+    warnings = {"create_task": "its agent starts to work on it at once"}
+    assert platform.capabilities.warnings == warnings
     company = await platform.create_company("New", mission="Try")
     assert company.record is not None
     assert company.record.mission == "Try"
