@@ -259,8 +259,7 @@ def _effect_words(outcome: Outcome) -> str:
         return f"the monthly limit is {outcome.limit:f} now"
     if outcome.verb not in BUILT_IN_VERBS:
         has_status = getattr(outcome.record, "status", None) is not None
-        is_read = outcome.known_by is KnownBy.READ  # else the read still shows the old status
-        shown = f"; {_shown_as(outcome)}" if has_status and is_read else ""
+        shown = f"; {_shown_as(outcome)}" if has_status else ""
         return f"{clean_line(outcome.verb, 40)}: done{shown}"
     if outcome.record is None:
         return "created"

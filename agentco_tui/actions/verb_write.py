@@ -294,14 +294,20 @@ class VerbWrite(Write[Record]):
         return Check(observation=observation, began=tasks.began, why=why)
 
     async def conclude(self, check: Check[Record] | None) -> Outcome:
-        """As for all writes; where a read shows that it was done, the answer's words add nothing.
+        """Conclude as for all writes, but for a yes that no read bears out: that is not done.
 
-        They are often a field of what was acted on, such as the error of a run that was stopped.
+        Where a read shows that it was done, the answer's words add nothing. They are often a field
+        of what was acted on, such as the error of a run that was stopped.
         """
         outcome = await super().conclude(check)
-        if outcome.kind is OutcomeKind.DONE and outcome.known_by is KnownBy.READ:
+        if outcome.kind is not OutcomeKind.DONE:
+            return outcome
+        if outcome.reason is not Reason.DONE_BY_ANSWER:
             return replace(outcome, platform_words=None)
-        return outcome
+        seconds = self.services.timing.confirm_for
+        why = check.why if check is not None else None
+        why = why or mark_safe(f"reads over {seconds:g} s do not show it")
+        return replace(outcome, kind=OutcomeKind.UNCLEAR, reason=Reason.YES_BUT, cause=why)
 
     def update_store(self, outcome: Outcome) -> None:
         """Show the record as it was read last; by the outcome nothing else is known of it."""

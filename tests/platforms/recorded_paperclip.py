@@ -94,9 +94,9 @@ class Seen(NamedTuple):
         return f"{self.method} {self.path}"
 
 
-Fault: TypeAlias = int | Literal["lost", "unheard"]
-"""An HTTP status of a failure, after which nothing was done; or no answer: to a request that was
-carried out, or to one that was not."""
+Fault: TypeAlias = int | Literal["lost", "unheard", "pretended"]
+"""An HTTP status of a failure, after which nothing was done; no answer, to a request that was
+carried out or to one that was not; or the usual answer to one that was not carried out."""
 
 
 def no_fault(method: str, path: str) -> Fault | None:
@@ -106,8 +106,10 @@ def no_fault(method: str, path: str) -> Fault | None:
 class RecordedPaperclip(RecordedWrites):
     """The server; use it with `with`."""
 
-    def __init__(self, *, needs_key: bool = True) -> None:
+    def __init__(self, *, needs_key: bool = True, most_issues: int | None = None) -> None:
+        """`most_issues` of each company are listed; with all of them, one has more than a page."""
         super().__init__()
+        self.most_issues = most_issues
         self.requests: list[Seen] = []
         self.needs_key = needs_key
         """Whether it runs in the mode in which every user logs in; the other one trusts all."""
@@ -177,7 +179,10 @@ class RecordedPaperclip(RecordedWrites):
         elif handler.command == "GET":
             status, body = self._read(parts.path, query, authorization)
         else:
+            before = self.copied()
             status, body = self.write(handler.command, unquote(parts.path), sent)
+            if fault == "pretended":
+                self.restore(before)
         data = json.dumps(body, ensure_ascii=False).encode()
         etag = f'W/"{hashlib.sha256(data).hexdigest()[:24]}"'
         if status == 200 and handler.headers.get("If-None-Match") == etag:
@@ -311,7 +316,7 @@ class RecordedPaperclip(RecordedWrites):
             return [{**row, **self.moved} for row in rows if row["status"] == "running"]
         if name == "issues":
             start = int(query.get("offset", 0))
-            return rows[start : start + int(query["limit"])]
+            return rows[: self.most_issues][start : start + int(query["limit"])]
         return rows
 
     def _logged(self, company: str, query: dict[str, str]) -> Any:

@@ -6,6 +6,7 @@ so is one that it would not understand as it was meant, such as one with a field
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Callable
 from typing import Any, TypeAlias
@@ -58,8 +59,14 @@ class RecordedWrites:
 
     def forget(self) -> None:
         """Let everything be as it was recorded."""
-        for written in (self.decided, self.changed, self.comments, self.amounts, self.runs):
-            written.clear()
+        self.restore(({}, {}, {}, {}, []))
+
+    def copied(self) -> Any:
+        """All that was written and changed until now."""
+        return copy.deepcopy((self.decided, self.changed, self.comments, self.amounts, self.runs))
+
+    def restore(self, copied: Any) -> None:
+        self.decided, self.changed, self.comments, self.amounts, self.runs = copied
 
     # ---- rows as they are now
 

@@ -16,7 +16,14 @@ from agentco_tui.api import errors
 from agentco_tui.api.capabilities import VerbInput, VerbProof
 from agentco_tui.model import Receipt, Record, Verdict
 from agentco_tui.platforms.declared_platform import DeclaredPlatform
-from tests.platforms.recorded_answers import ACME, GLOBEX, INITECH, companies_of
+from tests.platforms.recorded_answers import (
+    ACME,
+    GLOBEX,
+    INITECH,
+    LISTS,
+    body_of,
+    companies_of,
+)
 from tests.platforms.recorded_paperclip import RecordedPaperclip
 
 ROW = {
@@ -197,8 +204,11 @@ STATUSES = (
 """Status words of all sorts of rows."""
 
 
-def offers() -> Iterator[tuple[str, set[str]]]:
-    """Each record with the verbs that are due for it, apart from an approval, by the answers."""
+def offers(most_issues: int) -> Iterator[tuple[str, set[str]]]:
+    """Each record with the verbs that are due for it, apart from an approval, by the answers.
+
+    Of the issues of each company, the first `most_issues`.
+    """
     for row in companies_of("approvals"):
         if row["type"] == "budget_override_required":
             verbs = {"raise its limit"} if row["status"] == "pending" else set()
@@ -208,9 +218,10 @@ def offers() -> Iterator[tuple[str, set[str]]]:
         yield row["id"], {*verbs, "comment on the request"}
     for row in companies_of("attention", "items"):
         yield from _offers_of_item(row)
-    for row in companies_of("issues"):
-        if row["status"] != "in_review" or not _is_stalled(row["id"]):
-            yield row["id"], {"comment"}
+    for answer in LISTS["issues"].values():
+        for row in body_of(answer)[:most_issues]:
+            if row["status"] != "in_review" or not _is_stalled(row["id"]):
+                yield row["id"], {"comment"}
     for row in companies_of("live-runs"):
         yield row["id"], {"cancel the run"}
     by_status = {
@@ -266,10 +277,11 @@ async def check_verbs(
 ) -> None:
     """Check which rows have which verbs, and each verb; or of the verbs only this one."""
     server.forget()
+    server.most_issues = 20  # which is quicker
     server.decided[INITECH] = "paused"
     reader = platform.for_decisions()  # which gets no answer of a moment ago
     records = await records_of(reader)
-    for record_id, due in offers():
+    for record_id, due in offers(server.most_issues):
         found = set(platform.verbs_of(records[record_id]))
         assert found - {"approve"} == due, record_id
     for company in server.companies:
