@@ -35,6 +35,7 @@ from agentco_tui.keys.key_arrivals import KeyArrivals
 from agentco_tui.keys.places import Place
 from agentco_tui.live.feeds import Clock, FeedName, Pace, paces_of_screen
 from agentco_tui.live.poller import Poller, Schedule
+from agentco_tui.platforms.opener import open_platform_of
 from agentco_tui.screens.dashboard_context import DashboardContext, write_permissions
 from agentco_tui.screens.frame import MainScreen
 from agentco_tui.screens.key_app import REPEAT, KeyPresses
@@ -392,14 +393,12 @@ async def stage(
     timing = timing or (QUICK if running else None)
     for fault in faults:
         platform.faults.add(fault)
-    client = open_client(
-        settings.base_url,
-        settings.key,
-        key_source=settings.key_source,
-        attempts=1,
-        limits=limits,
-        clock=platform.world.time,
-    )
+    options: dict[str, Any] = {"attempts": 1, "limits": limits, "clock": platform.world.time}
+    if settings.platform is None:
+        options["key_source"] = settings.key_source
+        client = open_client(settings.base_url, settings.key, **options)
+    else:
+        client = open_platform_of(settings, **options)
     client.transport.measured = SteadyLatency()
     client.transport.recorder = recorder
     workspace = Workspace(
