@@ -116,7 +116,7 @@ class Workspace:
         self.verb_commands = {
             command.id: command
             for command in (
-                verb_command(verb.name, verb.key, verb.label, verb.kind)
+                verb_command(verb.name, verb.key, verb.label, verb.kind, client.name)
                 for verb in client.capabilities.verbs
             )
         }

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from textual.widgets import Input
 
@@ -29,6 +29,7 @@ from tests.screens.harness import (
     stage,
 )
 from tests.screens.past import remembering
+from tests.screens.recorded_stage import StagedPaperclip, settings_of_paperclip
 
 PHONE, LARGE = (45, 20), (200, 50)
 AMID = 68.0
@@ -61,10 +62,14 @@ class Scene:
     """On a platform that has nothing yet."""
     recorded: str = ""
     """The platform whose recorded demo it is of, in the middle of what happens there."""
+    paperclip: bool = False
+    """On the recorded Paperclip, at the time of the records."""
     sizes: tuple[tuple[int, int], ...] = SIZES
 
-    def world(self, now: float) -> EmbeddedPlatform:
+    def world(self, now: float) -> EmbeddedPlatform | StagedPaperclip:
         """The platform it is drawn from, which stands still at this moment."""
+        if self.paperclip:
+            return StagedPaperclip()
         if self.bare:
             return EmbeddedPlatform(companies=0, agents=0, tasks=0, speed=0, now=now)
         return EmbeddedPlatform(speed=0, now=now)
@@ -82,6 +87,7 @@ VIEWS = (
     ViewSettings(name="gone wrong", screen="activity", filter="level>=warning"),
 )
 LIMIT = ("g l", "SET LIMIT", "backspace " * 8 + "2 5 0", "until now $100.00")
+REJECT = ("j", "R reject", "R", "REJECT", "t o o space d e a r enter", "Reject it?")
 SCENES: dict[str, Scene] = {
     "overview": Scene(sizes=EVERY_SIZE),
     "overview-trends": Scene(past=True, sizes=(*SIZES, LARGE)),
@@ -109,6 +115,7 @@ SCENES: dict[str, Scene] = {
     "empty": Scene(bare=True),
     "help": Scene("tasks", ("question_mark", "Keys on")),
     "light": Scene(theme="agentco-light", read_only=True),
+    "reject": Scene("tasks", REJECT, paperclip=True, sizes=(WIDE,)),
     "no-color": Scene(no_color=True),
     "paperclip": Scene(recorded="paperclip"),
 }
@@ -116,7 +123,7 @@ SCENES: dict[str, Scene] = {
 
 @asynccontextmanager
 async def staged(
-    name: str, platform: EmbeddedPlatform, folder: Path, size: tuple[int, int]
+    name: str, platform: EmbeddedPlatform | StagedPaperclip, folder: Path, size: tuple[int, int]
 ) -> AsyncIterator[Stage]:
     """The scene, played to its end; `no_color` is the environment's, so the caller's to set."""
     scene = SCENES[name]
@@ -125,16 +132,22 @@ async def staged(
             yield s
         return
     own: Any = {"theme": scene.theme, "read_only": scene.read_only, "views": scene.views}
-    settings = settings_for(platform, refresh=5.0, danger=scene.danger, **own)
+    if isinstance(platform, StagedPaperclip):
+        settings = settings_of_paperclip(platform, **own)
+    else:
+        settings = settings_for(platform, refresh=5.0, danger=scene.danger, **own)
     wait = not scene.faults
     chosen: Any = {"settings": settings, "wait": wait, "faults": scene.faults, "limits": PATIENT}
     # A past is that of the workspace, which is made as the stage opens.
     past = remembering() if scene.past else nullcontext()
     with past:
-        async with stage(platform, folder, place=scene.place, size=size, **chosen) as s:
+        async with stage(
+            cast("Any", platform), folder, place=scene.place, size=size, **chosen
+        ) as s:
             if wait:
                 await s.poll()
             if scene.fails:
+                assert isinstance(platform, EmbeddedPlatform)
                 platform.faults.add("*:status=503")
                 platform.world.advance(48)
                 await s.fail_once()
