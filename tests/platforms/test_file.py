@@ -305,6 +305,7 @@ def test_a_profile_with_a_platform_needs_no_key(tmp_path: Path) -> None:
 def test_names_in_braces() -> None:
     assert list(parts_of("Hire {payload.name}, now")) == [("Hire ", "payload.name"), (", now", "")]
     assert names_in({"a": ["{x}"], "b": {"c": "{y} {z}"}, "d": 1}) == {"x", "y", "z"}
+    assert names_in({"rows": ("{x}", "y")}) == {"x"}
     for wrong in ("{", "}", "{}", "{a", "a}", "{{a}}", "{ a }"):
         with pytest.raises(TemplateError):
             list(parts_of(wrong))
