@@ -243,10 +243,11 @@ class VerbWrite(Write[Record]):
         began = self.services.clock.monotonic()
         try:
             return await self._read_other(began)
-        except NotFound:
-            self._last_read[_FEED_OF_KIND[self.offered.kind]] = None
-            return Check(observation=Observation.DONE, began=began)
         except ApiError as error:
+            is_single = self.offered.kind != "alert"
+            if is_single and isinstance(error, NotFound):
+                self._last_read[_FEED_OF_KIND[self.offered.kind]] = None
+                return Check(observation=Observation.DONE, began=began)
             return _failed(began, error)
 
     async def _read_other(self, began: float) -> Check[Record]:

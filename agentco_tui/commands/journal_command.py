@@ -187,9 +187,17 @@ def _attempt_line(attempt: Attempt, outcomes: list[Settled]) -> SafeText:
         result = f"{signs.unknown} unknown: no outcome is written"
     for settled in outcomes[1:]:
         result += f"; corrected at {_local_time(settled)}: {_outcome_words(settled)}"
+    subject += _given_words(attempt)
     return mark_safe(
         f"{_local_time(attempt)}  {clean_line(attempt.profile, 40)}  {subject}  {result}"
     )
+
+
+def _given_words(attempt: Attempt) -> str:
+    """Return what the user gave to a verb of the platform: " with “50” and “too dear”", or ""."""
+    given = (attempt.details.get(name) for name in ("amount", "note"))
+    words = [f"“{clean_line(text, 200)}”" for text in given if isinstance(text, str)]
+    return f" with {' and '.join(words)}" if words else ""
 
 
 def _local_time(entry: Attempt | Settled) -> str:
@@ -200,7 +208,7 @@ def _local_time(entry: Attempt | Settled) -> str:
 def _subject_words(entry: Attempt | Settled) -> str:
     """Return what is done to what, with names and ids: “approve "Pay" t1 (Acme cmp_1)”."""
     title = with_key(clean_line(entry.key, 60) or None, clean_line(entry.title, 80))
-    words = f"{clean_line(entry.verb, 20)} “{title}”"
+    words = f"{clean_line(entry.verb, 40)} “{title}”"
     if entry.task:
         words = f"{words} {clean_line(entry.task, 80)}"
     owners: list[str] = []

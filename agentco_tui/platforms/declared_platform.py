@@ -15,6 +15,7 @@ from copy import copy
 from datetime import date
 from decimal import Decimal
 from functools import partial
+from hashlib import blake2b
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, TypeAlias, TypeVar, cast
 
@@ -209,8 +210,10 @@ class DeclaredKind:
             if not _is_wanted(as_word(value_at(row.obj, path)), words):
                 raise NotAskedError(path)
         record = self._build_record(row, context)
-        self.values[record.id] = {name: self._value_in(row, name) for name in self._names}
-        self.types[record.id] = self._type_of(row)
+        if self._names:
+            self.values[record.id] = {name: self._value_in(row, name) for name in self._names}
+        if self.verbs:
+            self.types[record.id] = self._type_of(row)
         return record
 
     def _value_in(self, row: Row, name: str) -> Json:
@@ -586,22 +589,21 @@ class DeclaredPlatform(Client):
             # The file's own words count, also where "rejected" would be a no for other writes.
             receipt = replace(receipt, verdict=Verdict.YES)
         if receipt.record is not None and receipt.record.id != record_id:
-            receipt = replace(
-                receipt, record=None
-            )  # the answer is something new, such as a comment
+            # The answer is something new, such as a comment.
+            receipt = replace(receipt, record=None)
         return receipt
 
     def _check_given(self, verb: OfferedVerb, given: VerbInput) -> None:
         """Raise NotOffered for a note or a sum that a verb doesn't take, or that it lacks."""
-        has_note = given.note is not None
-        if (has_note and verb.note == "none") or (not has_note and verb.note == "required"):
-            raise self._refusal(
-                f"to {verb.name} {'with' if has_note else 'without'} a note", "POST"
-            )
-        has_amount = given.amount is not None
-        if has_amount != verb.takes_amount:
-            word = "with" if has_amount else "without"
-            raise self._refusal(f"to {verb.name} {word} an amount", "POST")
+        name = clean_line(verb.name, 40)
+        if given.note is not None and verb.note == "none":
+            raise self._refusal(f"to {name} with a note", "POST")
+        if given.note is None and verb.note == "required":
+            raise self._refusal(f"to {name} without a note", "POST")
+        if given.amount is not None and not verb.takes_amount:
+            raise self._refusal(f"to {name} with an amount", "POST")
+        if given.amount is None and verb.takes_amount:
+            raise self._refusal(f"to {name} without an amount", "POST")
 
     async def proof_of(
         self,
@@ -1004,13 +1006,17 @@ def _proof_names(verb: DeclaredVerb) -> set[str]:
 def _rows_with(
     body: Json, *, where: str, wanted: Mapping[str, Sequence[str | None]]
 ) -> frozenset[str]:
-    """The ids of the rows of an answer that have one of the wanted words in each field."""
+    """The ids of the rows of an answer that have one of the wanted words in each field.
+
+    A row without an id goes by a digest of all that is in it.
+    """
     rows = value_at(body, where) if where else body
     found = set[str]()
     for row in rows if isinstance(rows, list) else [rows]:
         words = {field: as_word(value_at(row, field)) for field in wanted}
         if all(word is not None and word in wanted[field] for field, word in words.items()):
-            found.add(as_word(value_at(row, "id")) or msgspec.json.encode(row).decode())
+            digest = blake2b(msgspec.json.encode(row), digest_size=16).hexdigest()
+            found.add(as_word(value_at(row, "id")) or digest)
     return frozenset(found)
 
 

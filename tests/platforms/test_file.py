@@ -380,6 +380,7 @@ def test_config_show_has_no_key_where_there_is_none(
 def test_names_in_braces() -> None:
     assert list(parts_of("Hire {payload.name}, now")) == [("Hire ", "payload.name"), (", now", "")]
     assert names_in({"a": ["{x}"], "b": {"c": "{y} {z}"}, "d": 1}) == {"x", "y", "z"}
+    assert names_in({"rows": ("{x}", "y")}) == {"x"}
     for wrong in ("{", "}", "{}", "{a", "a}", "{{a}}", "{ a }"):
         with pytest.raises(TemplateError):
             list(parts_of(wrong))

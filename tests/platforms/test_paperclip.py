@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import tomllib
 from collections.abc import AsyncIterator, Iterator
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from msgspec.structs import replace
 
 import agentco_tui.platforms
 from agentco_tui.api import errors
-from agentco_tui.api.capabilities import Read
+from agentco_tui.api.capabilities import Read, VerbInput
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.api.errors import ApiError
 from agentco_tui.attention.needs_model import NeedsModel
@@ -31,7 +32,7 @@ from agentco_tui.system.background import at_once
 from tests.platforms.recorded_answers import ACME, GLOBEX, body_of, companies_of
 from tests.platforms.recorded_paperclip import KEY, RecordedPaperclip
 from tests.platforms.truth import QUESTION, REVIEW, check_reads, check_roles, check_writes
-from tests.platforms.verb_truth import CASES, check_verbs
+from tests.platforms.verb_truth import CASES, ROW, check_verbs, records_of
 from tests.platforms.wrong_files import Place, changed, declared, places_in, words_of
 
 FILE = Path(agentco_tui.platforms.__file__).with_name("paperclip.toml")
@@ -206,6 +207,46 @@ async def test_the_type_is_the_kind_unless_a_field_says_another(server: Recorded
         async with platform_at(server, replace(file, tasks={"approval": changed})) as platform:
             kinds = {task.id: task.kind for task in (await platform.tasks(GLOBEX)).records}
         assert kinds == {row["id"]: row[name] for row in body_of("approvals")}
+
+
+@pytest.mark.parametrize(
+    ("verb", "record_id", "given", "words"),
+    [
+        ("reject", ROW["override"], VerbInput(), "does not offer to reject this"),
+        ("reject", ROW["review"], VerbInput(), "does not offer to reject this"),
+        ("pause", "unknown", VerbInput(), "does not offer to pause this"),
+        ("pause", ROW["maya"], VerbInput("a word"), "does not offer to pause with a note"),
+        ("revise", ROW["waiting"], VerbInput(), "does not offer to revise without a note"),
+        ("pause", ROW["maya"], VerbInput(None, Decimal(5)), "to pause with an amount"),
+        ("set the budget", ACME, VerbInput(), "to set the budget without an amount"),
+        ("set the budget", ACME, VerbInput(None, Decimal(-5)), "amount is negative"),
+        ("set the budget", ACME, VerbInput(None, Decimal("0.005")), "takes whole cents only"),
+    ],
+)
+async def test_what_a_verb_cannot_be_sent_for_or_with_is_refused(
+    verb: str,
+    record_id: str,
+    given: VerbInput,
+    words: str,
+    platform: DeclaredPlatform,
+    server: RecordedPaperclip,
+) -> None:
+    await records_of(platform)
+    offered = platform.capabilities.verb(verb)
+    assert offered is not None
+    with pytest.raises(errors.NotSent, match=words):
+        await platform.act(offered, record_id, given)
+    assert not [seen for seen in server.requests if seen.method != "GET"]
+
+
+async def test_a_proof_of_what_was_never_read_is_refused(platform: DeclaredPlatform) -> None:
+    """Unless what it needs is given, as the journal has it."""
+    decline = platform.capabilities.verb("decline")
+    assert decline is not None
+    with pytest.raises(errors.NotOffered, match="without what its request names"):
+        await platform.proof_of(decline, QUESTION)
+    proof = await platform.proof_of(decline, QUESTION, row={"issue": ROW["about"]})
+    assert proof.shown_by == frozenset()
 
 
 async def test_an_id_of_two_companies_is_never_cloned(server: RecordedPaperclip) -> None:

@@ -128,6 +128,7 @@ async def staged(
     """The scene, played to its end; `no_color` is the environment's, so the caller's to set."""
     scene = SCENES[name]
     if scene.recorded:
+        assert isinstance(platform, EmbeddedPlatform)
         async with replayed(scene.recorded, platform, folder, size) as s:
             yield s
         return
