@@ -130,9 +130,6 @@ class VerbWrite(Write[Record]):
             return self.outcome(OutcomeKind.GONE, Reason.IN_NO_LIST, KnownBy.READ)
         if getattr(now, "status", None) in self.offered.done:
             return self.outcome(OutcomeKind.DONE, Reason.ALREADY_DONE, KnownBy.READ, record=now)
-        if self._last_read.get(FeedName.PENDING, now) is None:
-            # Another list may show it in other words: that it waits no more is what counts.
-            return self.outcome(OutcomeKind.CHANGED, Reason.OTHER_STATUS, KnownBy.READ, record=now)
         changes = _differences(self.shown, now)
         if changes:
             return self.changed_outcome(now, changes)

@@ -317,11 +317,13 @@ class DeclaredPlatform(Client):
         # In a replay a moment of ours can be hours of the recording.
         self._recent: dict[Any, _SharedAnswer] | None = None if transport.is_replay else {}
         """Answers of this moment; None for a client whose reads are made for themselves."""
+        self._is_for_decisions = False
 
     def for_decisions(self) -> DeclaredPlatform:
         other = super().for_decisions()
         assert isinstance(other, DeclaredPlatform)
         other._recent = None
+        other._is_for_decisions = True
         return other
 
     # -- lists
@@ -693,6 +695,26 @@ class DeclaredPlatform(Client):
         once: bool = False,
     ) -> Listing[Any]:
         """The rows of all sources of a list, of one company or of all."""
+        reader = self
+        if self._is_for_decisions and self._recent is None:
+            # Within one read an answer serves several sources; from another read nothing is taken.
+            reader = copy(self)
+            reader._recent = {}
+        return await reader._read_list(
+            list_name, company, status, asked=asked, at_most=at_most, once=once
+        )
+
+    async def _read_list(
+        self,
+        list_name: str,
+        company: str | None,
+        status: str | None,
+        *,
+        asked: Mapping[str, str],
+        at_most: int | None,
+        once: bool,
+    ) -> Listing[Any]:
+        """As `_list`, with the answers of this moment."""
 
         async def read(declared: DeclaredKind, of_company: str | None) -> Listing[Any]:
             most = declared.source.most
@@ -731,7 +753,8 @@ class DeclaredPlatform(Client):
     ) -> Listing[Any] | None:
         """The last answer to a request that need not be sent again yet; None if it must be."""
         answered = self._answered.get(request)
-        if answered is None or not declared.source.rests or self._recent is None:
+        must_ask = self._is_for_decisions or self._recent is None
+        if answered is None or not declared.source.rests or must_ask:
             return None
         is_quiet = answered.changes == self._changes[company]
         is_young = monotonic() - answered.at < declared.source.rests

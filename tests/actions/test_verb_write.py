@@ -160,7 +160,7 @@ async def test_the_answer_is_about_something_new(user: DeclaredUser) -> None:
         ("reject", WAITING, WAITING, {"payload": {"title": "Spend $90 on ads for Ada"}},
          "title was “Spend $40 on ads for Ada”, is “Spend $90 on ads for Ada”"),
         ("reject", WAITING, WAITING, {"type": "hire_agent"},
-         "type was “request_board_approval”, is “hire_agent”"),
+         "kind was “request_board_approval”, is “hire_agent”"),
         ("reject", WAITING, WAITING, {"status": "approved"}, "status was “pending”, is “approved”"),
         ("comment on the request", WAITING, WAITING, {"payload": {"summary": "less"}}, "title"),
         ("unblock", BLOCKED, BLOCKED, {"whyNow": "because"}, "description"),

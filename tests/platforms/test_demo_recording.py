@@ -67,7 +67,7 @@ async def test_it_has_every_answer_at_any_time_and_much_happens(app: ReplayApp) 
     assert len(set(map(str, sums))) > 4
     assert sorted(log) == log
     assert log[-1] > log[0] + 10
-    assert "Hire Cleo, Finance lead" in waiting[-1] - waiting[0]
+    assert "Hire Cleo, Finance lead, $250/month" in waiting[-1] - waiting[0]
     assert waiting[0] - waiting[-1] == {"Buy a licence of the map data"}
 
 
