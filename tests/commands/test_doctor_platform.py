@@ -10,6 +10,7 @@ import pytest
 
 from tests.commands.conftest import Command, Ran
 from tests.platform import EmbeddedPlatform
+from tests.platforms.recognition_paths import RECOGNITION_PATHS
 from tests.platforms.recorded_answers import body_of
 from tests.platforms.recorded_paperclip import AGENT_KEY, KEY, VIEWER_KEY, RecordedPaperclip
 
@@ -105,7 +106,8 @@ def test_the_generic_interface_is_asked_for_nothing_else(
         platform.faults.add("alerts:status=404")
         assert said_of_platform(command(*words)) == []
         unknown = [seen for seen in platform.requests if seen.operation is None]
-        assert [(seen.path, seen.authorised) for seen in unknown] == [("/api/health", False)]
+        assert sorted(seen.path for seen in unknown) == [*RECOGNITION_PATHS]
+        assert not any(seen.authorised for seen in unknown)
 
 
 def test_a_server_that_says_nothing_of_the_sort_is_doubted(command: Command) -> None:
@@ -149,7 +151,7 @@ def test_where_only_the_key_is_missing_a_known_platform_is_named(
     with RecordedPaperclip(needs_key=False) as server:
         command.env["AGENTCO_BASE_URL"] = server.base
         ran = command(*words)
-        assert [seen.line for seen in server.requests] == ["GET /api/health"]
+        assert sorted(seen.path for seen in server.requests) == [*RECOGNITION_PATHS]
         assert ran.code == (3 if words == ("status",) else 2)
         told = ran.out + ran.err
         assert "no API key: set AGENTCO_API_KEY" in told

@@ -87,7 +87,7 @@ VIEWS = (
     ViewSettings(name="gone wrong", screen="activity", filter="level>=warning"),
 )
 LIMIT = ("g l", "SET LIMIT", "backspace " * 8 + "2 5 0", "until now $100.00")
-REJECT = ("j", "R reject", "R", "REJECT", "t o o space d e a r enter", "Reject it?")
+REJECT = ("j j j j", "R reject", "R", "REJECT", "t o o space d e a r enter", "Reject it?")
 SCENES: dict[str, Scene] = {
     "overview": Scene(sizes=EVERY_SIZE),
     "overview-trends": Scene(past=True, sizes=(*SIZES, LARGE)),

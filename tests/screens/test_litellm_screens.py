@@ -113,7 +113,7 @@ async def test_teams_and_keys_are_companies_and_agents(
 ) -> None:
     async with on_litellm(place="companies", size=size) as s:
         await s.at_rest()
-        assert row(s, "Globex")[-6:] == ["Globex", "2", "–", "$96.50", "96", "%"]
+        assert row(s, "Globex")[-7:] == ["Globex", "–", "2", "–", "$96.50", "96", "%"]
         footer = s.main.lines.footer
         assert tone_of(footer, " scope") is Tone.PLAIN, "which needs no request of its own"
         assert tone_of(footer, " new company") is Tone.DIM

@@ -100,7 +100,7 @@ def test_a_recorded_platform_is_played_and_nothing_can_be_sent(tmp_path: Path) -
         ready(session)
         assert " demo " in session.screen[0]
         assert "REPLAY" in session.screen[39]
-        session.wait_for("Answer ACM-3: Refund 214")
+        session.wait_for("Answer ACM-3: Refund 18")
         assert children_of(session.pid) == []
         session.press("P")
         session.wait_for("paused")

@@ -36,7 +36,8 @@ def test_a_task_is_rejected_with_a_note_that_the_journal_keeps(tmp_path: Path) -
             ready(session)
             session.press("4")
             session.wait_for("U unblock")
-            session.press("j")
+            for _ in range(4):
+                session.press("j")
             session.wait_for("R reject")
             session.press("R")
             session.wait_for("may stay empty")

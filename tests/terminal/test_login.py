@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.commands.keyring_program import put_program
+from tests.platforms.recognition_paths import RECOGNITION_PATHS
 from tests.platforms.recorded_paperclip import KEY, RecordedPaperclip
 from tests.terminal.dashboard import assert_restored, command, leave, ready
 from tests.terminal.platform_process import PlatformProcess, own_folders
@@ -162,7 +163,7 @@ def test_a_recognised_platform_is_asked_nothing_with_a_key_before_it_is_known(
         with start("login", "--base-url", server.base) as session:
             session.wait_for("it is not shown")
             assert "This is Paperclip. It needs a board key" in session.text
-            assert [seen.line for seen in server.requests] == ["GET /api/health"]
+            assert sorted(seen.path for seen in server.requests) == [*RECOGNITION_PATHS]
             answer(session, "API key (it is not shown):", "pcp_of_nobody")
             answer(session, "Type them again? (y/n)", "y")
             answer(session, f"Address (enter: {server.base}):", "")
