@@ -172,6 +172,17 @@ class Sign(msgspec.Struct, frozen=True, kw_only=True):
     has: str
 
 
+class NewsDeclaration(msgspec.Struct, frozen=True, kw_only=True):
+    """The web socket by which the platform tells what changes in a company."""
+
+    get: str
+    """The path, with `{company}`."""
+    type: str
+    """The field of a message, which is JSON, that has its type."""
+    types: Words
+    """The types of the messages that count, as in `rows` of a source."""
+
+
 class MoneyDeclaration(msgspec.Struct, frozen=True, kw_only=True):
     """The unit and the currency of sums of which no answer says it."""
 
@@ -192,6 +203,7 @@ class PlatformFile(msgspec.Struct, frozen=True, kw_only=True):
     """Fields of the answer to `found_by`, and their values where no key is needed."""
     auth: KeyHeaderDeclaration = KeyHeaderDeclaration()
     money: MoneyDeclaration = MoneyDeclaration()
+    news: NewsDeclaration | None = None
     companies: Sources = {}
     agents: Sources = {}
     tasks: Sources = {}

@@ -3,7 +3,8 @@
 Reads are answered with the recorded bodies, with ETags and 304, filtered by `status` and paged by
 `cursor` and `offset` as the real server does; a company of which nothing was recorded has nothing.
 A request that the real server would not understand as it was meant is refused: an unknown
-parameter, a field of a body that it does not know, a sum that is no whole number.
+parameter, a field of a body that it does not know, a sum that is no whole number. What changes is
+told by web socket when a test says so (`news`), to those to whom the real server tells it.
 """
 
 from __future__ import annotations
@@ -11,12 +12,16 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import socket
 import threading
+from contextlib import suppress
 from datetime import datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 from urllib.parse import parse_qsl, unquote, urlsplit
+
+from tests.platforms.news_sockets import NewsSockets
 
 RECORDED: dict[str, Any] = json.loads(
     Path(__file__).with_name("paperclip_answers.json").read_text(encoding="utf-8")
@@ -25,6 +30,8 @@ GLOBEX = "f5565349-f117-4acc-8633-7db6663efee0"
 ACME = "1608627d-944a-4635-9e54-aaf6be093647"
 INITECH = "a2e5ed35-24f2-4680-95f4-0d7156caa2ae"
 KEY = "pcp_board_recorded"
+AGENT_KEY = "pcp_recorded_agent"
+"""The key of an agent of Acme: it may follow what changes there, and list no companies."""
 
 _LISTS = {
     "agents": {ACME: "agents", GLOBEX: "agents-globex", INITECH: "agents-of-paused-company"},
@@ -158,7 +165,7 @@ class Seen(NamedTuple):
 class RecordedPaperclip:
     """The server; use it with `with`."""
 
-    def __init__(self, *, needs_key: bool = True) -> None:
+    def __init__(self, *, needs_key: bool = True, port: int = 0) -> None:
         self.requests: list[Seen] = []
         self.needs_key = needs_key
         self.companies: list[Any] = [
@@ -168,10 +175,22 @@ class RecordedPaperclip:
         """Status words of approvals, issues and interactions that were written here, by id."""
         self.answers_with: str | None = None
         """The status with which an approval is answered, instead of the new one."""
+        self.new_approvals: list[Any] = []
+        """Approvals that came after the others, of any company."""
+        self.news = NewsSockets()
+        self.arrived: list[str] = []
+        """The path of each request, before it is answered."""
+        self.connections: list[socket.socket] = []
+        self.may_answer = threading.Event()
+        self.may_answer.set()
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+
+            def setup(self) -> None:
+                super().setup()
+                outer.connections.append(self.connection)
 
             def handle_any(self) -> None:
                 outer.answer(self)
@@ -181,22 +200,44 @@ class RecordedPaperclip:
             def log_message(self, *args: object) -> None:
                 """Say nothing."""
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
         self._server.daemon_threads = True
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
 
     @property
+    def port(self) -> int:
+        return self._server.server_port
+
+    @property
     def base(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_port}"
+        return f"http://127.0.0.1:{self.port}"
+
+    def add_approval(self, approval_id: str, title: str, company: str = GLOBEX) -> None:
+        """Have an agent ask for something, and tell it to all who follow the company."""
+        row = next(each for each in companies_of("approvals") if each["status"] == "pending")
+        payload = {"title": title}
+        own = {
+            "id": approval_id,
+            "companyId": company,
+            "payload": payload,
+            "requestedByAgentId": None,
+        }
+        self.new_approvals.append({**row, **own, "type": "request_board_approval"})
+        self.news.tell(company, body_of("live-events-ws")[0])
 
     def __enter__(self) -> Self:
         self._thread.start()
         return self
 
     def __exit__(self, *exc_info: object) -> None:
+        self.may_answer.set()
+        self.news.close()
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
+        for connection in self.connections:
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
 
     def answer(self, handler: BaseHTTPRequestHandler) -> None:
         length = int(handler.headers.get("Content-Length") or 0)
@@ -204,8 +245,15 @@ class RecordedPaperclip:
         parts = urlsplit(handler.path)
         query = dict(parse_qsl(parts.query))
         authorization = handler.headers.get("Authorization")
-        if self.needs_key and authorization != f"Bearer {KEY}":
+        self.arrived.append(parts.path)
+        self.may_answer.wait()
+        if "Upgrade" in handler.headers:
+            self._answer_upgrade(handler, authorization)
+            return
+        if self.needs_key and authorization not in (f"Bearer {KEY}", f"Bearer {AGENT_KEY}"):
             status, body = 401, {"error": "Unauthorized"}
+        elif authorization == f"Bearer {AGENT_KEY}" and parts.path == "/api/companies":
+            status, body = 403, {"error": "Board access required"}
         elif handler.command == "GET":
             status, body = self._read(parts.path, query)
         else:
@@ -221,6 +269,25 @@ class RecordedPaperclip:
         handler.send_header("ETag", etag)
         handler.end_headers()
         handler.wfile.write(data)
+
+    def _answer_upgrade(self, handler: BaseHTTPRequestHandler, authorization: str | None) -> None:
+        match = _COMPANY.fullmatch(handler.path)
+        if match is None or match[2] != "events/ws":
+            handler.close_connection = True  # the real server says nothing either
+            return
+        company = unquote(match[1])
+        is_agent = authorization == f"Bearer {AGENT_KEY}" and company == ACME
+        is_allowed = is_agent or (authorization is None and not self.needs_key)
+        status = 101 if is_allowed else 403
+        self.requests.append(Seen("GET", handler.path, {}, None, authorization, status))
+        if is_allowed:
+            self.news.serve(handler, company)
+            return
+        handler.wfile.write(
+            b"HTTP/1.1 403 Forbidden\r\nConnection: close\r\nContent-Type: text/plain\r\n\r\n"
+            b"forbidden"
+        )
+        handler.close_connection = True
 
     def _read(self, path: str, query: dict[str, str]) -> tuple[int, Any]:
         if path == "/api/companies" and not query:
@@ -267,7 +334,8 @@ class RecordedPaperclip:
             return 200, _EMPTY.get(name, [])
         body = body_of(recorded)
         if name == "approvals":
-            body = [self._now(row) for row in body]
+            new = [row for row in self.new_approvals if row["companyId"] == company]
+            body = [self._now(row) for row in [*body, *new]]
             body = [row for row in body if row["status"] == query.get("status", row["status"])]
         if name == "issues":
             start = int(query.get("offset", 0))

@@ -108,6 +108,31 @@ async def test_a_decision_reads_for_itself(
     assert len([seen for seen in server.requests[before:] if "overview" in seen.path]) == 3
 
 
+async def test_an_answer_from_before_something_happened_is_not_used_again(
+    platform: DeclaredPlatform, server: RecordedPaperclip
+) -> None:
+    """Neither for a list that rests, nor for another list in the same body."""
+    attention, overview = (
+        f"/api/companies/{ACME}/{name}" for name in ("attention", "budgets/overview")
+    )
+    server.may_answer.clear()
+    reads = [platform.tasks(ACME, "pending"), platform.agent_budgets(ACME)]
+    reading = [asyncio.ensure_future(read) for read in reads]
+    while not {attention, overview} <= set(server.arrived):  # noqa: ASYNC110
+        await asyncio.sleep(0.01)
+    platform.ask_anew()
+    server.may_answer.set()
+    await asyncio.gather(*reading)
+    await platform.tasks(ACME, "pending")
+    await platform.company_budgets()
+    paths = [seen.path for seen in server.requests]
+    assert (paths.count(attention), paths.count(overview)) == (2, 2)
+    # Then it rests.
+    await platform.tasks(ACME, "pending")
+    paths = [seen.path for seen in server.requests]
+    assert paths.count(attention) == 2
+
+
 async def test_what_has_not_changed_is_the_same_object_and_has_no_body(
     platform: DeclaredPlatform, server: RecordedPaperclip
 ) -> None:

@@ -16,10 +16,12 @@ import pytest
 
 from agentco_tui.api import errors
 from agentco_tui.api.capabilities import VerbInput
+from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.model import AgentState, Money, Record, TaskState, Verdict
-from agentco_tui.platforms.declared_platform import DeclaredPlatform
+from agentco_tui.platforms.declared_platform import DeclaredPlatform, open_platform
 from tests.platforms.recorded_paperclip import (
     ACME,
+    AGENT_KEY,
     GLOBEX,
     RecordedPaperclip,
     body_of,
@@ -340,6 +342,29 @@ async def check_traces(platform: DeclaredPlatform) -> None:
     assert [step.id for step in trace.steps] == [row["id"] for row in body_of("approval-comments")]
 
 
+async def check_news(platform: DeclaredPlatform, server: RecordedPaperclip) -> None:
+    """Only what lists show counts of what the server told, and nothing of what a run printed."""
+    told = body_of("live-events-ws")
+    counting = ("activity.logged", "agent.status")
+    expected = [message for message in told if message["type"] in counting]
+    assert len(expected) == 4 < len(told)
+    with pytest.raises(errors.NotAllowed):
+        await anext(platform.news_of(ACME))  # it has the key of a board
+    base = BaseUrl.parse(server.base)
+    async with open_platform(platform.file, base, ApiKey(AGENT_KEY)) as of_agent:
+        news = of_agent.news_of(ACME)
+        await anext(news)  # it is open
+        server.news.tell(ACME, *told)
+        server.news.close()
+        for _ in expected:
+            await anext(news)
+        with pytest.raises(errors.Broken, match="closed the web socket"):
+            await anext(news)
+    last = server.requests[-1]
+    assert last.path == f"/api/companies/{ACME}/events/ws"
+    assert last.authorization == f"Bearer {AGENT_KEY}"
+
+
 async def check_writes(platform: DeclaredPlatform, server: RecordedPaperclip) -> None:
     """Each write arrives as the server wants it, and its answer says that it was done."""
     listed = by_id((await platform.tasks(status="pending")).records)
@@ -441,5 +466,6 @@ async def check_limits(platform: DeclaredPlatform, server: RecordedPaperclip) ->
 
 async def everything(platform: DeclaredPlatform, server: RecordedPaperclip) -> None:
     await check_reads(platform, server)
+    await check_news(platform, server)
     await check_writes(platform, server)
     await asyncio.sleep(0)
