@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import io
 import logging
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, Final, cast
+from typing import TYPE_CHECKING, ClassVar, Final, TypeAlias, cast
 
 from rich.console import Console
 from textual import events
@@ -24,8 +24,10 @@ from textual.notifications import Notify
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
-from agentco_tui.config import Settings, Switch
+from agentco_tui.api.errors import KeyRejected, NotAllowed, NotFound
+from agentco_tui.config import Problem, Settings, Switch, how_to_choose
 from agentco_tui.keys.places import Place
+from agentco_tui.live.feeds import FeedName
 from agentco_tui.screens.dashboard_context import DashboardContext
 from agentco_tui.screens.dialogs.base import Dialog
 from agentco_tui.screens.frame import MainScreen
@@ -47,10 +49,13 @@ from agentco_tui.widgets import themes
 from agentco_tui.widgets.workers import start_worker
 
 if TYPE_CHECKING:
+    from agentco_tui.api.capabilities import Recognised
     from agentco_tui.screens.settings_watch import Reread
 
 log = logging.getLogger(__name__)
 
+Recognise: TypeAlias = "Callable[[], Awaitable[tuple[Recognised | None, list[Problem]]]]"
+"""Returns the platform that was recognised, and what is wrong with files of platforms."""
 NOTHING_REMEMBERED: Final = Remembered()
 PRELOAD_AFTER: Final = 1.0
 """Seconds after the start until the dialogs are imported: the first answers are on the screen by
@@ -113,6 +118,9 @@ class DashboardApp(KeyApp):
         self._remembered = remembered
         self._begun_by = begun_by
         self._reread = reread
+        self.recognise: Recognise | None = None
+        """Returns the known platform that answers at the address, asked without a key; None if the
+        settings say what its interface is."""
         self._notices = Notices()
         self._growth_freezer = GrowthFreezer()
         # By the terminal's background. A theme that the user chose is used instead.
@@ -157,9 +165,31 @@ class DashboardApp(KeyApp):
         if self._reread is not None:
             self.set_timer(SETTLED_AFTER, self._start_notifying, name="notifications")
             self.set_timer(PRELOAD_AFTER, self._start_following_settings, name="settings")
+        if self.recognise is not None:
+            self.workspace.store.follow_freshness(self._doubt_interface)
         if self.workspace.history is not None:
             self.workspace.history.on_trouble = self._warn
         start_worker(self, self._run_workspace, "keeps the picture up to date", name="poller")
+
+    def _doubt_interface(self, feed: FeedName) -> None:
+        """Called when a feed was answered or has failed.
+
+        If the tasks that wait were refused at once, the platform may have another interface.
+        """
+        freshness = self.workspace.store.freshness[feed]
+        recognise = self.recognise
+        if feed is not FeedName.PENDING or freshness.awaited or recognise is None:
+            return
+        self.recognise = None  # only the first answer says something about the interface
+        if isinstance(freshness.failure, KeyRejected | NotAllowed | NotFound):
+            name_platform = partial(self._name_platform, recognise)
+            start_worker(self, name_platform, "ask which platform it is")
+
+    async def _name_platform(self, recognise: Recognise) -> None:
+        # What is wrong with a file of another platform is not the matter here.
+        found, _ = await recognise()
+        if found is not None:
+            self._warn(how_to_choose(found))
 
     def _check_growth(self) -> None:
         """Keep the records of a long list from delaying keys, once they are there."""

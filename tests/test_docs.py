@@ -16,7 +16,7 @@ from tests.platform import EmbeddedPlatform
 from tests.reading import reading_page
 from tests.test_readme import OPERATIONS
 
-NOT_FOR_SCRIPTS = ("aclose", "as_sent", "read_body", "act", "proof_of")
+NOT_FOR_SCRIPTS = ("aclose", "as_sent", "read_body", "act", "proof_of", "why_read_only")
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 

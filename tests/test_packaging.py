@@ -61,6 +61,14 @@ def test_the_wheel_holds_the_program_its_page_and_its_licence(built: dict[str, P
     assert f"\nVersion: {__version__}\n" in told
 
 
+def test_a_recorded_demo_is_small(built: dict[str, Path]) -> None:
+    with zipfile.ZipFile(built[".whl"]) as wheel:
+        sizes = {info.filename: info.compress_size for info in wheel.infolist()}
+    recordings = {name: size for name, size in sizes.items() if name.endswith(".rec.xz")}
+    assert set(recordings) == {"agentco_tui/demo/paperclip.rec.xz"}
+    assert max(recordings.values()) < 60_000
+
+
 def test_the_sdist_holds_what_a_checkout_has(built: dict[str, Path]) -> None:
     top = f"agentco_tui-{__version__}/"
     with tarfile.open(built[".gz"]) as sdist:

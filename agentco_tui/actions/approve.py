@@ -67,6 +67,7 @@ class Approval(Write[Task]):
     def __init__(self, services: Services, shown: Task) -> None:
         super().__init__(services, Verb.APPROVE, shown.id, shown.title)
         self.shown = shown
+        self.key = shown.key
         self.own_texts = (shown.description,)
         self.status = shown.status  # the platform's word for the task's status when it was sent
         self.waited_at: float | None = began_at(

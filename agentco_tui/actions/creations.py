@@ -3,8 +3,9 @@
 A write is one request that changes the platform, the remote service; `write_flow` calls the methods
 of these classes in turn. The store is what is known of the platform in memory. A new record has no
 id yet, so it is recognised by what it is: a similar record (`is_similar`: the same title, AI agent
-and company) that was not in the list before the attempt. The list is read before and after sending.
-If the answer is lost, the record is found that way, and no second one is made.
+and company) that was not in the list before the attempt. A key that the platform has put into the
+title ("ACM-5: Ship it") is no part of it. The list is read before and after sending. If the answer
+is lost, the record is found that way, and no second one is made.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from agentco_tui.actions.listed_write import ListedWrite, ListVerdict
 from agentco_tui.actions.outcome import GOOD, KnownBy, Outcome, OutcomeKind, Reason, Verb
 from agentco_tui.actions.services import Services
 from agentco_tui.live.insight import waits_for_person
-from agentco_tui.model import Agent, Company, Listing, Receipt, Record, Ref, Task
+from agentco_tui.model import Agent, Company, Listing, Receipt, Record, Ref, Task, has_word
 from agentco_tui.text import SafeText, clean_line, mark_safe
 
 T = TypeVar("T", Task, Company)
@@ -28,6 +29,8 @@ T = TypeVar("T", Task, Company)
 CLOCKS_DIFFER: Final = 5.0
 """Seconds by which a record may seem older than the attempt that created it."""
 MOST_KNOWN: Final = 50  # ids of similar records that are kept with an attempt
+BESIDE_A_KEY: Final = " :-–—·|/#()[]"
+"""Characters between the key in a title and the rest of it: "ACM-5: Ship it", "[ACM-5] Ship it"."""
 
 
 class Creation(ListedWrite[T], ABC):
@@ -180,7 +183,7 @@ class TaskCreation(Creation[Task]):
         agent = record.agent or Ref()
         company = record.company or Ref()
         return (
-            record.title == self.title
+            _has_title(record, self.title)
             and agent.id in (None, self.form["agent_id"])
             and company.id in (None, self.form["company_id"])
         )
@@ -270,6 +273,17 @@ class CompanyCreation(Creation[Company]):
         return client.create_company(
             **filled_in, attempt_id=attempt_id, why_withheld=self.why_withheld
         )
+
+
+def _has_title(task: Task, title: str) -> bool:
+    """Whether a task has a title, alone or beside the key by which the platform calls the task."""
+    if task.title == title:
+        return True
+    key = task.key or clean_line(task.sent_id)
+    if not has_word(task.title, key):
+        return False
+    without_key = task.title.replace(key, "", 1)
+    return without_key.strip(BESIDE_A_KEY) == title.strip(BESIDE_A_KEY)
 
 
 def subject_of(*parts: str) -> str:

@@ -37,7 +37,7 @@ from agentco_tui.live.feeds import Clock, FeedName, began_at
 from agentco_tui.live.store import Change
 from agentco_tui.model import Moment, Ref, Task
 from agentco_tui.system.background import sleep_unless
-from agentco_tui.text import SafeText, clean_line, mark_safe
+from agentco_tui.text import SafeText, clean_line
 
 MOST_LEFT: Final = 4_096
 """Tasks that left the list for which `waited_at` is kept; the oldest are forgotten."""
@@ -117,7 +117,7 @@ class Decisions:
         self.waited_at: dict[str, float] = {}
         """When tasks that left the list were last read to wait, by the platform's clock."""
         self.decided_here: dict[str, SafeText] = {}
-        """The status words of tasks that were decided from here otherwise than by an approval."""
+        """How tasks were decided from here otherwise than by an approval, such as "rejected"."""
         self._undo_windows: dict[str, UndoWindow] = {}
         self._listeners: list[Callable[[str], None]] = []
 
@@ -158,10 +158,10 @@ class Decisions:
             self.set_decision(task.id, None)
         return is_confirmed
 
-    def note_decided_here(self, task: Task) -> None:
+    def note_decided_here(self, task_id: str, words: SafeText) -> None:
         """Remember how a task was decided by a verb of the platform, such as "rejected"."""
-        self.decided_here[task.id] = task.status or mark_safe("decided")
-        self._notify(task.id)
+        self.decided_here[task_id] = words
+        self._notify(task_id)
 
     def take_back(self, task_id: str | None = None) -> Task | None:
         """Undo the yes to a task in its undo window, else the newest such yes; return its task.
@@ -306,7 +306,7 @@ def recorded_outcome(task: Task, settled: Settled) -> Outcome:
         reason=reason,
         known_by=KnownBy.READ,
         subject=task.id,
-        title=task.title,
+        title=task.keyed_title,
         resolution=_recorded_resolution(settled),
         attempt_id=settled.attempt,
         recorded_sentence=clean_line(settled.sentence),
@@ -328,6 +328,7 @@ def task_of(attempt: Attempt) -> Task:
     return Task(
         id=attempt.task or attempt.subject,
         title=clean_line(attempt.title) or clean_line(attempt.subject),
+        key=clean_line(attempt.key) or None,
         agent=_ref_of(attempt.agent, attempt.agent_name),
         company=_ref_of(attempt.company, attempt.company_name),
     )

@@ -132,8 +132,9 @@ def _changed_fields(shown: Task, now: Task) -> Iterator[_Change]:
 
 
 _FIELDS = (
-    *("title", "status", "priority", "description", "cost", "created", "waiting_since", "expires"),
-    *("decided", "decided_by", "trust", "needs_approval", "state"),
+    *("title", "key", "kind", "status", "priority", "description", "cost"),
+    *("created", "waiting_since", "expires", "decided", "decided_by"),
+    *("trust", "needs_approval", "state"),
 )
 
 

@@ -18,6 +18,7 @@ from agentco_tui.actions.outcome import GOOD
 from agentco_tui.history.changes_since import ChangeEvent, Section
 from agentco_tui.live.insight import Level
 from agentco_tui.model import format as fmt
+from agentco_tui.model import with_key
 from agentco_tui.text import SafeText, clean_line, clip, mark_safe, signs
 
 MOST_LINES: Final = 25  # of one section; further ones are counted
@@ -80,7 +81,7 @@ def sent_from_here(journal: Iterable[Earlier], since: float, skew: float) -> dic
             continue
         outcome = settled.outcome if settled is not None else "not known yet"
         verb = clean_line(attempt.verb, 40)
-        title = clean_line(attempt.title, LONGEST)
+        title = with_key(clean_line(attempt.key) or None, clean_line(attempt.title, LONGEST))
         text = f"{verb} {title}: {clean_line(outcome)}"
         level = Level.OK if outcome in GOOD else Level.WARNING
         event = ChangeEvent(

@@ -29,6 +29,7 @@ class _Line(msgspec.Struct, frozen=True, kw_only=True):
     verb: str = ""  # what the write does, a `Verb`: "approve", "set limit"
     subject: str = ""  # what is acted on: an id, or a digest of what a new record is to be
     title: str = ""  # of the task, agent or company acted on
+    key: str = ""  # what users call the task beside its title
     task: str | None = None  # ids of the records that it concerns, and their names
     company: str | None = None
     company_name: str | None = None
@@ -68,12 +69,12 @@ class Settled(_Line, frozen=True, kw_only=True, tag_field="kind", tag="outcome")
 Entry = Attempt | Settled
 
 REPEATED: Final = (
-    *("origin", "profile", "verb", "subject", "title"),
+    *("origin", "profile", "verb", "subject", "title", "key"),
     *("task", "company", "company_name", "agent", "agent_name"),
 )
 """What an outcome repeats of its attempt, so that a line found by grep can be read alone."""
 _REDACTED: Final = frozenset(
-    {"title", "company_name", "agent_name", "decided_by", "words", "sentence"}
+    {"title", "key", "company_name", "agent_name", "decided_by", "words", "sentence"}
 )
 """Fields with the platform's texts; the others are ids and our own words."""
 

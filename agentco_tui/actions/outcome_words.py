@@ -53,7 +53,7 @@ SENTENCES: Final[Mapping[Reason, str]] = {
     ),
     Reason.BASIS_GONE: "nothing was sent: since you asked for it, {cause}",
     Reason.LIMIT_ALREADY_SET: "the limit is {limit_now} already: nothing was sent",
-    Reason.ALREADY_DONE: "nothing was sent: {shown_as} already",
+    Reason.ALREADY_DONE: "nothing was sent: {done_already}",
     # A create, a clone, a limit or a verb of the platform's own was sent.
     Reason.DONE: "{effect}",
     Reason.DONE_BY_ANSWER: "{effect}, says the answer; a read doesn't show it yet",
@@ -246,12 +246,20 @@ def _shown_as(outcome: Outcome) -> str:
     return f"the platform shows it as “{status}”{by}"
 
 
+def _done_already_words(outcome: Outcome) -> str:
+    """Return how it is known that a verb was done before; without a record, by its proof."""
+    if outcome.record is None:
+        return "it is done already"
+    return f"{_shown_as(outcome)} already"
+
+
 def _effect_words(outcome: Outcome) -> str:
-    """Return what a create, a clone or a new limit did."""
+    """Return what a create, a clone, a new limit or a verb of the platform's own did."""
     if outcome.verb == Verb.SET_LIMIT and outcome.limit is not None:
         return f"the monthly limit is {outcome.limit:f} now"
     if outcome.verb not in BUILT_IN_VERBS:
-        shown = f"; {_shown_as(outcome)}" if getattr(outcome.record, "status", None) else ""
+        has_status = getattr(outcome.record, "status", None) is not None
+        shown = f"; {_shown_as(outcome)}" if has_status else ""
         return f"{clean_line(outcome.verb, 40)}: done{shown}"
     if outcome.record is None:
         return "created"
@@ -296,6 +304,7 @@ _PHRASES: Final[Mapping[str, Callable[[Outcome], str]]] = {
     "colon_cause": lambda outcome: f": {outcome.cause}" if outcome.cause else "",
     "decision": _decision_word,
     "differences": _difference_words,
+    "done_already": _done_already_words,
     "effect": _effect_words,
     "limit_now": _limit_now,
     "old_status": lambda outcome: outcome.old_status or "",

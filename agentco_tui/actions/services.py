@@ -69,15 +69,27 @@ def _ignore_change() -> None:
 
 
 class Permissions:
-    """What may be written: nothing if `read_only` says why, else what the platform has not refused
-    with 403 since the key changed. The platform names no permissions, so each verb counts as one.
+    """What may be written: nothing if `read_only` or the role of the key says why, else what the
+    platform has not refused with 403 since the key changed. The platform names no permissions, so
+    each verb counts as one.
     """
 
     def __init__(self, read_only: SafeText | None = None) -> None:
-        self.off = read_only  # why nothing may be written at all; None if something may
+        self.read_only = read_only  # why the settings or this machine allow no write at all
+        self.role: SafeText | None = None  # why the platform allows none with the present key
         self.missing: dict[str, SafeText] = {}  # what was refused, so that another key is needed
         self.on_change: Callable[[], object] = _ignore_change
         """Called when the result of `why_denied` may have changed."""
+
+    @property
+    def off(self) -> SafeText | None:
+        """Why nothing may be written at all; None if something may."""
+        return self.read_only or self.role
+
+    @property
+    def lacks_any(self) -> bool:
+        """Whether another key may be allowed more."""
+        return bool(self.missing) or self.role is not None
 
     def why_denied(self, verb: str) -> SafeText | None:
         """Return why a write would be refused, for the user; None if it may be tried."""
@@ -93,10 +105,17 @@ class Permissions:
         )
         self.on_change()
 
+    def note_role(self, why_read_only: SafeText | None) -> None:
+        """Remember why the key's role may change nothing; None if it may."""
+        if self.role != why_read_only:
+            self.role = why_read_only
+            self.on_change()
+
     def key_changed(self) -> None:
         """Forget what was refused, because another key is used from now on."""
-        if self.missing:
+        if self.lacks_any:
             self.missing.clear()
+            self.role = None
             self.on_change()
 
 

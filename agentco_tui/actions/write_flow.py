@@ -58,7 +58,7 @@ from agentco_tui.actions.outcome_words import outcome_sentence
 from agentco_tui.actions.read_age import MOST_READS, why_too_old
 from agentco_tui.actions.services import Services, Timing, age_of
 from agentco_tui.api.errors import ApiError, Conflict, KeyRejected, NotAllowed, Withheld
-from agentco_tui.model import Receipt, Record, Ref, Verdict
+from agentco_tui.model import Receipt, Record, Ref, Verdict, with_key
 from agentco_tui.reading.field_names import fold
 from agentco_tui.reading.identity import refusal
 from agentco_tui.reading.values.status_word import task_state
@@ -151,6 +151,7 @@ class Write(ABC, Generic[R]):
     fields: Sequence[str] = ()  # the names of the form's fields
     own_texts: Sequence[str | None] = ()  # of the subject, besides its title: by users and agents
     limit: Decimal | None = None  # the monthly limit that is wanted
+    key: SafeText | None = None  # what users call the subject beside its title
 
     def __init__(self, services: Services, verb: str, subject: str, title: SafeText) -> None:
         self.services = services
@@ -338,6 +339,7 @@ class Write(ABC, Generic[R]):
         self.verb = attempt.verb
         self.subject = attempt.subject
         self.title = clean_line(attempt.title) or self.title
+        self.key = clean_line(attempt.key) or self.key
         self.restore_attempt(attempt)
         return self
 
@@ -497,7 +499,7 @@ class Write(ABC, Generic[R]):
             reason=reason,
             known_by=known_by,
             subject=self.subject if record is None else record.id,
-            title=self.title,
+            title=with_key(self.key, self.title),
             at=self.services.clock.now(),
             platform_words=self.answer.platform_words,
             limit=self.limit,
@@ -550,6 +552,7 @@ class Write(ABC, Generic[R]):
             verb=self.verb,
             subject=self.subject,
             title=self.title,
+            key=self.key or "",
             task=task,
             company=company.id,
             company_name=services.company_name(company),

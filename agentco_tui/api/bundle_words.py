@@ -51,6 +51,7 @@ CODE_FIELDS: Final = (
     "code",
     "interval",
     "format",
+    "metric",
 )
 """Endings of folded field names whose values are codes, such as a status or a unit."""
 NAME_FIELDS: Final = (
@@ -107,7 +108,8 @@ _MOST_DESCRIBING_WORDS: Final = 2
 """Words of a value such as "work phone"; a longer text describes nothing."""
 _TEXT_SLOTS: Final = word_set(
     """name role template mission actor owner agent company task target title text description
-    subject provider model pause_reason decided_by verb kind tool category type id"""
+    subject provider model pause_reason decided_by verb kind tool category type id key task_key
+    target_key target_title error_reason reports_to"""
 )
 """Slots of records that hold words or ids, not figures."""
 _STEP_FIGURE_SLOTS: Final = word_set("at duration cost status level")
@@ -249,12 +251,17 @@ def _inner_figure_names() -> frozenset[str]:
     return frozenset(last for _, last in _figure_pairs())
 
 
+def is_text_slot(slot: str) -> bool:
+    """Whether one of our fields holds words or ids, not figures."""
+    return slot in _TEXT_SLOTS or slot.endswith(("_id", "_name"))
+
+
 def _figure_fields() -> Iterator[Field]:
     """The fields whose values are figures or times, not words or ids."""
     for kind in mappable_kinds().values():
         for field in kind.table.fields:
             slot = field.slot.partition(" ")[0]
-            if slot not in _TEXT_SLOTS and not slot.endswith(("_id", "_name")):
+            if not is_text_slot(slot):
                 yield field
     for field in STEPS.table.fields:
         if field.slot in _STEP_FIGURE_SLOTS:

@@ -84,6 +84,15 @@ class VerbInput(msgspec.Struct, frozen=True):
 NO_INPUT: Final = VerbInput()
 
 
+class VerbProof(msgspec.Struct, frozen=True):
+    """What a read shows of the effect of a verb."""
+
+    shown_by: frozenset[str]
+    """What shows that it was done, such as the ids of comments; empty if nothing does."""
+    row: Mapping[str, str] = {}
+    """What the same read needs later, when the record may be in no list any more."""
+
+
 class Capabilities(msgspec.Struct, frozen=True):
     """What a platform offers."""
 
@@ -121,6 +130,19 @@ class Capabilities(msgspec.Struct, frozen=True):
         return self.requests.get(operation, "").partition(" ")[2]
 
 
+class Conventions(msgspec.Struct, frozen=True, kw_only=True):
+    """How the requests of an interface are sent, and what an error about one can say."""
+
+    key_header: tuple[str, str] | None = ("Authorization", "Bearer ")
+    """The header that has the key, and what stands in it before the key; None: no key is sent."""
+    prefix: str = "/api"
+    """How all paths begin."""
+    collections: frozenset[str] = frozenset()
+    """The paths of lists: a 404 there is about the address, not about a record."""
+    right_key: SafeText | None = None
+    """Which key the user needs, or where it is made; None if that is not known."""
+
+
 class FirstRequest(msgspec.Struct, frozen=True):
     """The request that is sent before anything else: what every screen shows.
 
@@ -132,3 +154,15 @@ class FirstRequest(msgspec.Struct, frozen=True):
     params: tuple[tuple[str, str], ...]
     has_tasks: bool = True
     """Whether the answer is a list of tasks, whose rows are decoded while a long one arrives."""
+
+
+class Recognised(msgspec.Struct, frozen=True):
+    """A platform that was recognised by what it says about itself without a key."""
+
+    name: str
+    """That of its file, for the setting `platform`."""
+    title: SafeText
+    """What it is called, with its version if the answer had it: "Paperclip 2026.916.1"."""
+    needs_key: bool
+    right_key: SafeText | None
+    """Which key it needs, in words, if its file says so."""

@@ -41,7 +41,14 @@ from agentco_tui.api.arguments_check import (
     check_text,
     check_type,
 )
-from agentco_tui.api.capabilities import NO_INPUT, OfferedVerb, Operation, Read, VerbInput
+from agentco_tui.api.capabilities import (
+    NO_INPUT,
+    OfferedVerb,
+    Operation,
+    Read,
+    VerbInput,
+    VerbProof,
+)
 from agentco_tui.api.credentials import ApiKey, BaseUrl, CredentialError, KeyInUse
 from agentco_tui.api.error_messages import (
     DEFAULT_KEY_SOURCE,
@@ -85,6 +92,7 @@ if TYPE_CHECKING:
     from agentco_tui.api.limits import Limits
     from agentco_tui.api.reply import Reply
     from agentco_tui.api.transport import WhyWithheld
+    from agentco_tui.text import SafeText
 
 __all__ = ["Client", "open_client"]
 
@@ -414,8 +422,12 @@ class Client(Fetcher):
         raise self._no_verb(verb.name)
 
     async def proof_of(
-        self, verb: OfferedVerb, record_id: str, given: VerbInput = NO_INPUT
-    ) -> frozenset[str]:
+        self,
+        verb: OfferedVerb,
+        record_id: str,
+        given: VerbInput = NO_INPUT,
+        row: Mapping[str, str] = {},
+    ) -> VerbProof:
         """Raises NotOffered, as there is no other verb than "approve"."""
         raise self._no_verb(verb.name)
 
@@ -473,6 +485,10 @@ class Client(Fetcher):
         """What `decode` makes of the JSON of the first page of a list."""
         path, params = address_of(read)
         return await self._decode_answer(path, params, decode)
+
+    async def why_read_only(self) -> SafeText | None:
+        """None: the interface has no request for what a key may do."""
+        return None
 
     async def _decode_answer(
         self, path: str, params: Iterable[tuple[str, str]], decode: Callable[[Json], T]

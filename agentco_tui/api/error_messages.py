@@ -23,7 +23,9 @@ from urllib.parse import urlsplit
 import msgspec
 
 from agentco_tui.api import errors
+from agentco_tui.api.capabilities import Conventions
 from agentco_tui.api.errors import ApiError, Sent
+from agentco_tui.api.generic import CONVENTIONS
 from agentco_tui.api.header_times import requested_wait
 from agentco_tui.reading.error_body import ErrorBody, read_error
 from agentco_tui.text import SafeText, clean_line, mark_safe
@@ -31,11 +33,6 @@ from agentco_tui.text.patterns import lazy_pattern
 
 DEFAULT_KEY_SOURCE: Final = "AGENTCO_API_KEY, or the profile's api_key_command"
 """Where the user is sent to correct the key if its source is not known."""
-
-_COLLECTIONS: Final = lazy_pattern(
-    r"/api/(companies|agents|tasks|activity(/export)?|budget(/(companies|agents|alerts))?)"
-)
-"""Paths without an identifier: a 404 there is about the address, not about a record."""
 
 _RATE_LIMIT_CODES: Final = frozenset(
     {"ratelimited", "ratelimitexceeded", "toomanyrequests", "throttlingexception", "throttled"}
@@ -55,8 +52,7 @@ _SENTENCE_BY_STATUS: Final[Mapping[int, str]] = {
     400: "the platform did not accept the {fields} (400)",
     401: "the key is missing or invalid: check {key_source}",
     402: "the platform requires credit or a payment first (402)",
-    403: "the key lacks the permission for this: use one that may {change} it (made in the "
-    "platform's Settings, API Keys)",
+    403: "the key lacks the permission for this: use one that may {change} it{right_key}",
     404: "the platform has no such record, or hides it from this key (404): refresh and look again",
     405: "the platform does not offer this operation at this address (405)[: check base_url]",
     407: "a proxy requires a sign-in (407): check the proxy settings",
@@ -75,10 +71,13 @@ _SENTENCE_BY_STATUS: Final[Mapping[int, str]] = {
 }
 _PLATFORM_FAILED: Final = "the platform failed ({status}): try again later"
 _OTHER_STATUS: Final = "the platform answered with an unexpected status ({status})"
+_NO_KEY_SENT: Final = (
+    "a key is needed, and none was sent ({status}): `agentco-tui login` takes one{right_key}"
+)
 _RATE_LIMITED: Final = "too many requests: {wait}, then try again ({status})"
 _NO_SUCH_PATH: Final = (
-    "{host} has no {path} (404)[: check base_url, which ends before /api|, though it answers at "
-    "other paths: this platform does not offer it, or hides it from this key]"
+    "{host} has no {path} (404)[: check base_url, which ends before {prefix}|, though it answers "
+    "at other paths: this platform does not offer it, or hides it from this key]"
 )
 _OTHER_PLACE_ON_HOST: Final = (
     "the address redirects to another place on the same host ({status}), which is not "
@@ -125,6 +124,8 @@ class RequestInfo(msgspec.Struct, frozen=True):
     """With the port, unless it is the default port of the scheme."""
     key_source: str = DEFAULT_KEY_SOURCE
     """Where the user corrects the API key, as words for a sentence."""
+    conventions: Conventions = CONVENTIONS
+    """Those of the interface that the request is of."""
     is_reached: Callable[[], bool] = _not_reached
     """Whether the address has answered a request by now."""
 
@@ -202,11 +203,16 @@ def error_for_status(
     refusal = read_error(body, headers.get("content-type", ""))
     wait = requested_wait(status, headers, now)
     is_server_error = 500 <= status < 600
+    conventions = info.conventions
+    wants_a_key = conventions.key_header is None and status in (401, 403)
     is_rate_limit = status in (400, 403) and _is_rate_limit_code(refusal.code)
 
     if is_rate_limit:
         error_class: type[ApiError] = errors.RateLimited
         template = _RATE_LIMITED
+    elif wants_a_key:
+        error_class = errors.KeyRejected
+        template = _NO_KEY_SENT
     elif is_server_error:
         error_class = errors.PlatformFailed
         template = _SENTENCE_BY_STATUS.get(status, _PLATFORM_FAILED)
@@ -219,12 +225,15 @@ def error_for_status(
         key_source=info.key_source,
         fields="fields" if info.is_write else "filter",
         change="change" if info.is_write else "read",
+        right_key=f" ({conventions.right_key})" if conventions.right_key else "",
         wait=f"wait {_duration_in_words(wait)}" if wait else "wait a little",
     )
     if is_server_error and wait:
         sentence += f"; it asks for a wait of {_duration_in_words(wait)}"
-    if status == 404 and _COLLECTIONS.fullmatch(info.path):
-        sentence = fill_template(_NO_SUCH_PATH, host=info.host, path=info.path)
+    if status == 404 and info.path in conventions.collections:
+        sentence = fill_template(
+            _NO_SUCH_PATH, host=info.host, path=info.path, prefix=conventions.prefix
+        )
     if 300 <= status < 400:
         error_class = errors.Redirected
         sentence = _redirect_sentence(info, status, headers.get("location", ""))

@@ -185,13 +185,11 @@ class Fetcher:
         """
         # Rows are compared with those of the same request only.
         same_request = cached if cached and cached.signature.request == request else None
-        reply = await self._prefetched(request, beginning)
-        if reply is None:
-            stream: MakeReader | None = None
-            if kind.name in _STREAMED_KINDS and kind.where is None:
-                known_rows = same_request.known_rows if same_request else None
-                stream = partial(list_reader, kind, known_rows, beginning)
-            reply = await self._request_page(kind, request, etag, stream)
+        stream: MakeReader | None = None
+        if kind.name in _STREAMED_KINDS and kind.where is None:
+            known_rows = same_request.known_rows if same_request else None
+            stream = partial(list_reader, kind, known_rows, beginning)
+        reply = await self._request_page(kind, request, etag, stream, beginning)
         if reply.status == 304 and cached is not None:
             return cached
         streamed: ListReader[R] | None = reply.streamed
@@ -211,19 +209,24 @@ class Fetcher:
         return await self._decoded_page(reply, decoder, signature)
 
     async def _request_page(
-        self, kind: Kind[Any], request: PageRequest, etag: str | None, stream: MakeReader | None
+        self,
+        kind: Kind[Any],
+        request: PageRequest,
+        etag: str | None,
+        stream: MakeReader | None,
+        beginning: Beginning[Any] | None,
     ) -> Reply:
-        """The answer to one GET of a list; `kind` is for subclasses with several in one body."""
+        """The answer to one GET of a list, which may have been sent already (`prefetch`).
+
+        `kind` is for subclasses with several kinds of records in one body.
+        """
+        if self.prefetch is not None:
+            reply = await self.prefetch.take(request.path, request.params, beginning)
+            if reply is not None:
+                return reply
         return await self.transport.request(
             "GET", request.path, params=request.params, etag=etag, stream=stream
         )
-
-    async def _prefetched(
-        self, request: PageRequest, beginning: Beginning[Any] | None
-    ) -> Reply | None:
-        if self.prefetch is None:
-            return None
-        return await self.prefetch.take(request.path, request.params, beginning)
 
     async def _decoded_page(
         self, reply: Reply, decoder: RowDecoder[R], signature: PageSignature

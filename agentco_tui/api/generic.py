@@ -10,7 +10,13 @@ from collections.abc import Mapping
 from typing import Final
 from urllib.parse import quote
 
-from agentco_tui.api.capabilities import Capabilities, FirstRequest, Operation, Read
+from agentco_tui.api.capabilities import (
+    Capabilities,
+    Conventions,
+    FirstRequest,
+    Operation,
+    Read,
+)
 from agentco_tui.text import mark_safe
 
 REQUESTS: Final[Mapping[Operation, str]] = {
@@ -34,6 +40,14 @@ REQUESTS: Final[Mapping[Operation, str]] = {
 }
 """Method and path, with `:id` for an identifier."""
 CAPABILITIES: Final = Capabilities(mark_safe("the Agent Company Platform"), REQUESTS)
+CONVENTIONS: Final = Conventions(
+    collections=frozenset(
+        path
+        for method, path in map(str.split, REQUESTS.values())
+        if method == "GET" and ":id" not in path
+    ),
+    right_key=mark_safe("made in the platform's Settings, API Keys"),
+)
 
 _QUERY_NAMES: Final[Mapping[str, str]] = {"from_date": "from", "to_date": "to"}
 """Arguments that are sent under another name."""

@@ -24,7 +24,13 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 if TYPE_CHECKING:
-    from agentco_tui.api.capabilities import Capabilities, OfferedVerb, Read, VerbInput
+    from agentco_tui.api.capabilities import (
+        Capabilities,
+        OfferedVerb,
+        Read,
+        VerbInput,
+        VerbProof,
+    )
     from agentco_tui.api.credentials import KeyInUse
     from agentco_tui.api.measurements import Measurements
     from agentco_tui.api.recorder import Recorder
@@ -138,6 +144,11 @@ class Platform(Protocol):
     async def read_body(self, read: Read, decode: Callable[[Json], Any]) -> Any:
         """What `decode` makes of the JSON that the records of a list are read from."""
 
+    async def why_read_only(self) -> SafeText | None:
+        """Why the key may change nothing at all, for the user; None if it may, or if that is not
+        known. Sends one request at most.
+        """
+
     # ---- the operations
 
     async def companies(self) -> Listing[Company]: ...
@@ -219,12 +230,17 @@ class Platform(Protocol):
         """
 
     async def proof_of(
-        self, verb: OfferedVerb, record_id: str, given: VerbInput = ...
-    ) -> frozenset[str]:
-        """Read what shows that a verb was done; nothing if nothing does.
+        self,
+        verb: OfferedVerb,
+        record_id: str,
+        given: VerbInput = ...,
+        row: Mapping[str, str] = ...,
+    ) -> VerbProof:
+        """Read what shows that a verb was done.
 
-        Each element names one thing that shows it, such as the id of a comment. Only for a verb
-        without `done`, as the others are shown by the status of the record.
+        Only for a verb without `done`, as the others are shown by the status of the record. `row`
+        is that of an earlier proof: with it, the record need not have been read before. Without it,
+        NotOffered is raised for a record that is not known.
         """
 
     async def task_trace(self, task_id: str) -> Trace: ...

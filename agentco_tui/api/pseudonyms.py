@@ -70,15 +70,26 @@ _MASK: Final = "****"
 class Pseudonyms:
     """Replaces everything private in the answers of one bundle."""
 
-    def __init__(self, root: str, kept: Iterable[str] = (), *, key: bytes | None = None) -> None:
+    def __init__(
+        self,
+        root: str,
+        kept: Iterable[str] = (),
+        words: Iterable[str] = (),
+        *,
+        key: bytes | None = None,
+    ) -> None:
         """`root` is the platform's address, without a slash at its end.
 
         `kept` are field names and statuses that the user has declared for this platform (the
-        mapping of the profile), which reading needs unchanged. `key` as for `Substitutes`.
+        mapping of the profile), which reading needs unchanged. `words` are other names of fields,
+        segments of paths, and values by which the platform's answers are read. `key` as for
+        `Substitutes`.
         """
         self._root = root
         self._substitutes = Substitutes(key)
-        self._kept = {fold(part) for name in kept for part in re.split(r"[.\[\]]+", name)}
+        self._kept = _folded_parts(kept)
+        self._words = frozenset(words)
+        self._names_of_words = _folded_parts(self._words)
         self._names: set[str] = set()
         """The words of all names that were found so far, in lower case."""
         self._private_figures: set[str] = set()
@@ -117,7 +128,7 @@ class Pseudonyms:
         return origin + "/".join(segments) + mark + urlencode(pairs, quote_via=quote, safe="")
 
     def _path_segment(self, segment: str) -> str:
-        if segment in PATH_SEGMENTS:
+        if segment in PATH_SEGMENTS or segment in self._words:
             return segment
         return quote(self._substitutes.identifier(unquote(segment)), safe="")
 
@@ -227,7 +238,8 @@ class Pseudonyms:
 
     def _is_known_field(self, name: str) -> bool:
         folded = fold(name)
-        return folded in self._kept or (name.isascii() and folded in known_fields())
+        is_declared = folded in self._kept or folded in self._names_of_words
+        return is_declared or (name.isascii() and folded in known_fields())
 
     def _field_name(self, name: str) -> str:
         """A field's name with substitutes for the words that the program does not know."""
@@ -252,7 +264,7 @@ class Pseudonyms:
         if len(text) <= _LONGEST_STATUS:
             if _is_code_field(field) or _is_code_field(parent):
                 return self._status(text)
-            is_status = snake_case(text) in status_words()
+            is_status = snake_case(text) in status_words() or text in self._words
             if may_show and is_status and not _is_name_field(field):
                 return text
         return self._substitutes.text(text)
@@ -280,7 +292,8 @@ class Pseudonyms:
 
         Otherwise each word is replaced that the program does not know, or that is a name elsewhere.
         """
-        if snake_case(text) in status_words() or fold(text) in self._kept:
+        is_declared = fold(text) in self._kept or text in self._words
+        if is_declared or snake_case(text) in status_words():
             return text
         return self._replace_unknown_words(text, vocabulary())
 
@@ -324,6 +337,11 @@ class Pseudonyms:
         folded = word.casefold()
         is_allowed = folded in allowed or folded.removesuffix("s") in allowed
         return is_allowed and folded not in self._names
+
+
+def _folded_parts(names: Iterable[str]) -> set[str]:
+    """The folded names of fields, of a name with dots each part."""
+    return {fold(part) for name in names for part in re.split(r"[.\[\]]+", name)}
 
 
 def _is_name_field(field: str) -> bool:

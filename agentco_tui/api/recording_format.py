@@ -47,6 +47,8 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds between two polls."""
     mapping: DeclaredMapping = DeclaredMapping()
     """The names, units and words that the profile declares for this platform."""
+    platform: str | None = None
+    """The platform whose file describes the interface; None for the generic interface."""
     run: str = msgspec.field(default_factory=lambda: secrets.token_hex(8))
     """A random word that FILE and FILE.1 of one recording have in common."""
 

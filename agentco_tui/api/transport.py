@@ -32,6 +32,7 @@ import httpx
 
 from agentco_tui import __version__
 from agentco_tui.api import errors
+from agentco_tui.api.capabilities import Conventions
 from agentco_tui.api.connection_errors import LIBRARY_EXCEPTIONS, error_for_exception
 from agentco_tui.api.credentials import ApiKey, BaseUrl, CredentialError, KeyInUse
 from agentco_tui.api.error_messages import (
@@ -43,6 +44,7 @@ from agentco_tui.api.error_messages import (
     unusable_answer,
 )
 from agentco_tui.api.errors import ApiError
+from agentco_tui.api.generic import CONVENTIONS
 from agentco_tui.api.limits import Limits
 from agentco_tui.api.measurements import Measurements
 from agentco_tui.api.pools import Pools, Replayed, RequestClass, exceptions_of_httpx
@@ -70,10 +72,6 @@ None: then the platform may act on the request."""
 MakeReader: TypeAlias = Callable[[RequestInfo], ListReader[Any]]
 """Makes the reader of a body of more than `LONGEST_IN_MEMORY` bytes; called once per attempt."""
 
-KeyHeader: TypeAlias = tuple[str, str]
-"""The name of the header that has the key, and what stands in it before the key."""
-BEARER: Final[KeyHeader] = ("Authorization", "Bearer ")
-
 LONGEST_IN_MEMORY: Final = 4 * 1024 * 1024
 """Bytes: a longer body is read while it arrives, and never held as a whole."""
 _USER_AGENT: Final = f"agentco-tui/{__version__}"
@@ -98,22 +96,22 @@ class Transport:
         clock: Callable[[], float] = time.time,
         recorder: Recorder | None = None,
         replay: Replay | None = None,
-        key_header: KeyHeader | None = BEARER,
-        prefix: str = "/api",
+        conventions: Conventions = CONVENTIONS,
     ) -> None:
         """`attempts`: how often a read is sent at most. `ca_file`: trust only these CAs.
 
         `trust_env`: take proxies and CA files from the environment. `key_source`: where the key
         comes from, for the sentence of a 401. `recorder` gets every answer except exports; `replay`
-        answers instead of the platform. `key_header`: how the key is sent, None if none is needed.
-        `prefix`: how the path of every request begins. Raises CredentialError for a host name, a
-        `ca_file` or a proxy setting that cannot be used.
+        answers instead of the platform. `conventions`: those of the interface. Raises
+        CredentialError for a host name, a `ca_file` or a proxy setting that cannot be used.
         """
         self.root = str(base)
         """The address before the path of every request."""
         self.limits = limits or Limits()
         self.measured = Measurements()
         self.recorder = recorder
+        self.is_replay = replay is not None
+        """Whether the answers come from a recording."""
         self.key = key if isinstance(key, KeyInUse) else KeyInUse(key)
         self._attempts = attempts
         self._key_source = key_source or DEFAULT_KEY_SOURCE
@@ -139,8 +137,8 @@ class Transport:
                 "a proxy setting of the environment cannot be used: correct HTTPS_PROXY and the "
                 "like, or take trust_env out of the profile"
             ) from None
-        self._key_header = key_header
-        self._builder = RequestBuilder(self._client, self.root, origin, prefix)
+        self._conventions = conventions
+        self._builder = RequestBuilder(self._client, self.root, origin, conventions.prefix)
         _silence_library_logs()
 
     def for_decisions(self) -> Transport:
@@ -274,7 +272,14 @@ class Transport:
         """What an error may say about a request to this platform."""
         # Captured without `self`: an error that is kept must not keep the key.
         measured = self.measured
-        return RequestInfo(method, path, self._host, self._key_source, lambda: measured.reached)
+        return RequestInfo(
+            method,
+            path,
+            self._host,
+            self._key_source,
+            self._conventions,
+            lambda: measured.reached,
+        )
 
     async def _logged_attempt(
         self,
@@ -420,9 +425,9 @@ class Transport:
 
     def _key_headers(self) -> dict[str, str]:
         """The header with the key that is in use now; none if the platform needs no key."""
-        if self._key_header is None:
+        if self._conventions.key_header is None:
             return {}
-        header, before_key = self._key_header
+        header, before_key = self._conventions.key_header
         return {header: f"{before_key}{self.key.key.reveal()}"}
 
     def _measure(self, response: httpx.Response, seconds: float) -> None:

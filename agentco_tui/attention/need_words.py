@@ -11,18 +11,19 @@ blocked by it. A budget's share is the spent part of its limit.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from math import inf
 from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
 from agentco_tui.attention.consequence import own_forecast, per_minute, until_limit
 from agentco_tui.attention.needs import Need, NeedKind, RankReason
 from agentco_tui.history.forecast import Forecast
 from agentco_tui.history.forecast_service import ForecastService
-from agentco_tui.live.insight import NOT_AT_WORK, is_failing, priority_rank
+from agentco_tui.live.insight import NOT_AT_WORK, is_failing, priority_rank, with_reason
 from agentco_tui.live.names import UNNAMED_BUDGET, Names
 from agentco_tui.live.sentences import action_words, actor_words
 from agentco_tui.live.spend_rate import FastSpend
@@ -42,6 +43,8 @@ from agentco_tui.text import SafeText, joined, mark_safe, signs
 
 MINUTE: Final = 60
 """Seconds."""
+MOST_OTHERS: Final = 3
+"""So many further needs of a cause are named, the worst of them."""
 
 
 class NeedWords(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,16 +65,37 @@ class NeedWords(msgspec.Struct, frozen=True, kw_only=True):
     """What it is ranked by among those of its level: "priority (urgent) and wait (1h11)"."""
     since: float | None = None
     """Since when it has been a need, in seconds since 1970."""
+    also: SafeText = mark_safe("")
+    """What else has the same cause: "also: Recover GLO-7: Ship release 2"; or ""."""
 
 
 def words_of(need: Need, names: Names, forecasts: ForecastService, now: float) -> NeedWords:
     """The parts of a line about a need. `now` is in seconds since 1970 by the platform's clock."""
     match need.record:
         case Task() as task:
-            return _words_of_tasks(need, task, names, forecasts, now)
+            words = _words_of_tasks(need, task, names, forecasts, now)
         case Activity() as entry:
-            return _words_of_failures(need, entry, names)
-    return _words_of_subject(need, names, forecasts, now)
+            words = _words_of_failures(need, entry, names)
+        case _:
+            words = _words_of_subject(need, names, forecasts, now)
+    if need.others:
+        words = replace(words, also=_words_of_others(need.others, names, forecasts, now))
+    return words
+
+
+def _words_of_others(
+    others: Sequence[Need], names: Names, forecasts: ForecastService, now: float
+) -> SafeText:
+    """What the other needs of a cause are about: of a task its title, else with what is wrong."""
+    found: list[str] = []
+    for other in others[:MOST_OTHERS]:
+        words = words_of(other, names, forecasts, now)
+        is_waiting = other.kind is NeedKind.TASK
+        found.append(words.what if is_waiting else f"{words.what} {words.why}")
+    more = len(others) - len(found)
+    if more:
+        found.append(f"and {fmt.count(more)} more")
+    return mark_safe(f"also: {'; '.join(found)}")
 
 
 def consequence_changes_at(need: Need, now: float) -> float:
@@ -112,13 +136,11 @@ def sentence_of(need: Need, names: Names, forecasts: ForecastService, now: float
         figure = ""
         if words.figure != signs.missing:
             figure = f" {words.figure}"
-        text = f"{words.why}{figure}: {words.what}"
+        text = f"{_why_with_reason(need, words.why)}{figure}: {words.what}"
     known = [each for each in details if each and each not in (signs.missing, words.what)]
     if known:
         text += f" ({', '.join(known)})"
-    if words.consequence:
-        text += f"; {words.consequence}"
-    return mark_safe(text)
+    return mark_safe("; ".join(filter(None, (text, words.consequence, words.also))))
 
 
 def _fast_spend_sentence(need: Need, words: NeedWords, names: Names) -> SafeText:
@@ -128,7 +150,8 @@ def _fast_spend_sentence(need: Need, words: NeedWords, names: Names) -> SafeText
     if isinstance(record, Budget) and record.scope is BudgetScope.AGENT:
         details.append(names.company(names.company_of(record)))
     known = [each for each in details if each != signs.missing]
-    return mark_safe(f"{words.what}, {words.consequence} ({', '.join(known)})")
+    text = f"{words.what}, {words.consequence} ({', '.join(known)})"
+    return mark_safe("; ".join(filter(None, (text, words.also))))
 
 
 def _task_count(number: int) -> str:
@@ -158,7 +181,7 @@ def _words_of_tasks(
         reason = mark_safe(f"wait ({fmt.age(now - need.since, fine=True)})")
         if urgent_word:
             reason = mark_safe(f"priority ({urgent_word}) and {reason}")
-    title = task.title
+    title = task.keyed_title if number == 1 else task.title
     # `sharers` is the number of these tasks.
     if task.shared_id:  # other tasks in the same answer came with this id
         mark = f"{signs.warning} {task.sharers} tasks with this id {signs.separator}"
@@ -307,6 +330,14 @@ def _why_words(need: Need, parts: _Parts) -> str:
     if parts.budget is not None:
         return "spent" if parts.is_spent else "money low"
     return "alert"
+
+
+def _why_with_reason(need: Need, why: SafeText) -> SafeText:
+    """Why an agent is a need, with the reason of its state, unless the figure says it all."""
+    parts = _Parts(need)
+    if parts.agent is None or not parts.is_idle or why == "stopped":
+        return why
+    return with_reason(why, parts.agent)
 
 
 def _figure_words(need: Need, parts: _Parts) -> SafeText:

@@ -5,7 +5,8 @@ which follow from the `QueueTracker`'s queue, or about a topic: an AI agent, a c
 (all companies together), or a repeated failure in the activity log. A task is stuck if it was
 approved and nothing happens to it. The company in scope is the only one whose records are shown.
 The store is the snapshot of the platform, the remote service; a feed is one list of it that is
-polled. `ForecastService` has the forecasts and alarms for budgets and the findings from the log;
+polled. Needs of the same cause are one, where the platform says which cause a record reports.
+`ForecastService` has the forecasts and alarms for budgets and the findings from the log;
 `Snoozes` are the needs that the user has put off. The dashboard, `status`, `--plain`, `watch` and
 `metrics` all use this model, so they agree.
 
@@ -27,9 +28,11 @@ from msgspec.structs import replace
 from agentco_tui.attention.needs import (
     Need,
     NeedKind,
+    RankedNeed,
     RankKey,
     RankReason,
     group_alike_tasks,
+    join_needs,
     rank_key,
 )
 from agentco_tui.attention.snooze import Snoozes
@@ -44,12 +47,19 @@ from agentco_tui.attention.subject_needs import (
     need_of_subject,
     stuck_after,
 )
-from agentco_tui.attention.task_needs import RankedNeed, TaskNeeds, need_of_task
+from agentco_tui.attention.task_needs import TaskNeeds, need_of_task
 from agentco_tui.config import AlertLimits
 from agentco_tui.history.forecast_service import ForecastService
 from agentco_tui.live.agent_counts import AgentCounts
 from agentco_tui.live.feeds import FeedName, Phase
-from agentco_tui.live.insight import Level, alert_level, is_failing, task_level, waiting_since
+from agentco_tui.live.insight import (
+    Level,
+    alert_level,
+    is_failing,
+    task_level,
+    task_level_changes_at,
+    waiting_since,
+)
 from agentco_tui.live.log_findings import AT_WORK, LogFindings, Repeated
 from agentco_tui.live.names import of_company
 from agentco_tui.live.ordered_collections import DueTimes, SortedKeys
@@ -72,10 +82,11 @@ MOST_CRITICAL: Final = 5_000  # critical tasks of which the user can be notified
 _CHUNK: Final = 50  # records or subjects between two pauses
 
 Topic = tuple[str, str]
-"""The unit of recomputation: a subject by scope and id, or a repeated failure by its handle.
+"""The unit of recomputation: a subject by scope and id, a repeated failure, or a cause.
 
-The handle of a failure is a text that identifies it (`live.log_findings`)."""
+A failure has a handle, a text that identifies it (`live.log_findings`)."""
 _WHOLE: Final[Topic] = (BudgetScope.ALL, "")
+_CAUSE: Final = "cause"
 _MONEY: Final = (NeedKind.BUDGET, NeedKind.ALERT)
 _SCOPE_OF_FEED: Final = {
     FeedName.COMPANY_BUDGETS: BudgetScope.COMPANY,
@@ -228,8 +239,10 @@ class NeedsModel:
         self._alerts = _AlertTopics()
         self._log = _LogTopics()
         self._by_topic = _NeedsByTopic()
-        if self.tracker.queue.scope == self._scope:
-            self._queue_changes.owners.update(self.tracker.queue.waiting_by_owner)
+        queue = self.tracker.queue
+        if queue.scope == self._scope:
+            self._queue_changes.owners.update(queue.waiting_by_owner)
+        queue.changed_causes.update(queue.ids_by_cause)
         for feed in (FeedName.AGENTS, *(each for each in FEEDS if each is not FeedName.AGENTS)):
             self._changes.append((feed, iter(tuple(self._store.collections[feed].records))))
 
@@ -264,6 +277,7 @@ class NeedsModel:
                 self._critical_task_needs.note_agent(owner_id)
             if len(owners) % _CHUNK == 0:
                 yield
+        self._mark_causes_stale()
 
     def _take_waiting_count(self, scope: BudgetScope, owner_id: str) -> None:
         """Take in that another number of tasks waits with an owner.
@@ -272,6 +286,9 @@ class NeedsModel:
         except for an agent that does not work: it is one as soon as a task waits for it.
         """
         topic = scope, owner_id
+        if scope is BudgetScope.AGENT:
+            # What is said of a task has that number, too.
+            self._stale |= {(_CAUSE, cause): None for cause in self._by_topic.causes_of(owner_id)}
         subject = self._by_topic.subjects.get(topic)
         waiting = self.tracker.queue.waiting_by_owner[scope, owner_id]
         if subject is None or not waiting:
@@ -284,6 +301,11 @@ class NeedsModel:
         need = need_of_subject(subject, waiting)
         others = [each for each in self._by_topic.needs_of(topic) if each.own_key != need.own_key]
         self._by_topic.replace(topic, [need, *others])
+
+    def _mark_causes_stale(self) -> None:
+        for causes in (self.tracker.queue.changed_causes, self._by_topic.changed_causes):
+            while causes:
+                self._stale[_CAUSE, causes.pop()] = None
 
     def _take_record(self, feed: FeedName, record_id: str) -> None:
         """Take in what the store has under this id now, which may be nothing."""
@@ -343,14 +365,47 @@ class NeedsModel:
     def _compute_topic(self, topic: Topic, now: float) -> None:
         """Replace the needs of a topic, and schedule when time alone will change them."""
         scope, topic_id = topic
-        if scope == NeedKind.FAILURES:
+        if scope == _CAUSE:
+            changes_at = self._join_cause(topic_id, now)
+        elif scope == NeedKind.FAILURES:
             needs, changes_at = self._failure_needs(topic_id, now)
+            self._by_topic.replace(topic, needs)
         else:
             needs, changes_at = self._subject_needs(BudgetScope(scope), topic_id, now)
+            self._by_topic.replace(topic, needs)
+        if self._by_topic.changed_causes:
+            self._mark_causes_stale()
         if changes_at <= now:
             changes_at = nextafter(now, inf)
         self._due.schedule(topic, changes_at)
-        self._by_topic.replace(topic, needs)
+
+    def _join_cause(self, cause: str, now: float) -> float:
+        """Show the needs of a cause as one; returns when time alone changes that.
+
+        A task that has its cause for itself stays in the queue, which ranks it with all others.
+        """
+        queue = self.tracker.queue
+        limits = self._forecasts.limits
+        ranked = self._by_topic.needs_of_cause(cause)
+        task_ids = queue.ids_by_cause.get(cause, ())
+        is_shared = len(ranked) + len(task_ids) > 1
+        queue.set_aside(cause, is_aside=is_shared)
+        changes_at = inf
+        agent_ids: set[str] = set()
+        for task_id in task_ids if is_shared else ():
+            task = queue.counted_task(task_id)
+            if task is None:
+                continue
+            rank, need = need_of_task(queue, task_level(task, now, limits), task)
+            changes_at = min(changes_at, task_level_changes_at(task, now, limits))
+            if agent_id_of(task):
+                agent_ids.add(agent_id_of(task))
+            else:
+                # Those of no agent are nobody's queue, and too many to follow how many they are.
+                need = replace(need, count=0, waits_longest=False)
+            ranked.append((rank, need))
+        self._by_topic.show_cause(cause, join_needs(ranked), agent_ids)
+        return changes_at
 
     def _failure_needs(self, handle: str, now: float) -> tuple[list[Need], float]:
         repeated = self._log.failures.get(handle)
@@ -491,14 +546,14 @@ class NeedsModel:
         return counts
 
     def _need_by_key(self, key: str, now: float) -> RankedNeed | None:
-        """The need with this key, whether it is put off or not; None if there is none."""
+        """The need with this key, whether it is put off or not; None if none is listed itself."""
         known = self._by_topic.needs.get(key)
         if known is not None:
             return known
         kind, _, task_id = key.partition(":")
         queue = self.tracker.queue
         task = queue.counted_task(task_id) if kind == NeedKind.TASK else None
-        if task is None:
+        if task is None or queue.is_aside(task):
             return None
         level = task_level(task, now, self._forecasts.limits)
         if level < Level.WARNING:
@@ -551,6 +606,7 @@ class NeedsModel:
         """The need that shows a task, if it is among those that come first, stuck or snoozed."""
         key = f"{NeedKind.TASK}:{task_id}"
         known = self._task_needs.by_id.get(task_id) or self._snoozed_by_key.get(key)
+        known = known or self._by_topic.needs.get(key)
         if known is not None:
             return known
         agent_id = self._log.agent_by_task.get(task_id)
@@ -636,8 +692,8 @@ class NeedsModel:
                 # Those by the log or by a forecast are found some time after the start.
                 self._met_snoozes.add(key)
             is_pending = key.removeprefix(f"{NeedKind.TASK}:") in self._store.pending.records
-            is_met = key in self._met_snoozes
-            is_over = is_met and known is None and is_whole and not is_pending
+            is_there = known is not None or is_pending or self._by_topic.is_joined(key)
+            is_over = key in self._met_snoozes and is_whole and not is_there
             level = Level.OK if known is None else known[1].level
             if is_over or not snooze.holds(level, now):
                 self.snoozes.set([key], None)
@@ -646,34 +702,101 @@ class NeedsModel:
 
 
 class _NeedsByTopic:
-    """The needs of each topic, all of them ranked and counted."""
+    """The needs of each topic, all of them ranked and counted, those of one cause as one."""
 
     def __init__(self) -> None:
         self.needs: dict[str, RankedNeed] = {}
-        """All needs by their keys."""
+        """All needs that are listed, by their keys."""
         self.ranked = SortedKeys[RankKey]()
         self.counts = Counter[tuple[Level, NeedKind]]()
         self.subjects: dict[Topic, Subject] = {}
         """What was found wrong with those topics that are subjects."""
-        self._keys: dict[Topic, tuple[str, ...]] = {}
+        self.changed_causes: set[str] = set()
+        """Causes whose needs changed; the `NeedsModel` clears the set, and shows them again."""
+        self._of_topic: dict[Topic, list[tuple[str | None, Need]]] = {}
+        """Needs with their causes."""
+        self._of_cause: dict[str, dict[str, RankedNeed]] = {}
+        """Needs of topics by their causes and keys; what is listed of them, `show_cause` says."""
+        self._listed_for: dict[str, Need] = {}
+        """By cause, the need that was listed for it last."""
+        self._agents_of_cause: dict[str, set[str]] = {}
+        self._causes_of_agent: dict[str, set[str]] = {}
 
     def needs_of(self, topic: Topic) -> list[Need]:
         """Return the needs of one topic."""
-        return [self.needs[key][1] for key in self._keys.get(topic, ())]
+        return [need for _, need in self._of_topic.get(topic, ())]
 
     def replace(self, topic: Topic, needs: Sequence[Need]) -> None:
         """Replace the needs of a topic; it may have none."""
-        for key in self._keys.pop(topic, ()):
-            rank, need = self.needs.pop(key)
-            self.ranked.remove(rank)
-            self.counts[need.level, need.kind] -= 1
+        for cause, need in self._of_topic.pop(topic, ()):
+            if cause is None:
+                self._unlist(need)
+                continue
+            self.changed_causes.add(cause)
+            of_cause = self._of_cause[cause]
+            del of_cause[need.own_key]
+            if not of_cause:
+                del self._of_cause[cause]
+        of_topic: list[tuple[str | None, Need]] = []
         for need in needs:
-            rank = rank_key(need.level, need.rank_reason, need.rank, need.own_key)
-            self.needs[need.own_key] = rank, need
-            self.ranked.add(rank)
-            self.counts[need.level, need.kind] += 1
-        if needs:
-            self._keys[topic] = tuple([need.own_key for need in needs])
+            cause = need.cause
+            of_topic.append((cause, need))
+            ranked_need = rank_key(need.level, need.rank_reason, need.rank, need.own_key), need
+            if cause is None:
+                self._list(ranked_need)
+                continue
+            self.changed_causes.add(cause)
+            self._of_cause.setdefault(cause, {})[need.own_key] = ranked_need
+        if of_topic:
+            self._of_topic[topic] = of_topic
+
+    def needs_of_cause(self, cause: str) -> list[RankedNeed]:
+        """The needs of topics that have a cause, those that are not listed among them."""
+        return [*self._of_cause.get(cause, {}).values()]
+
+    def show_cause(self, cause: str, joined: RankedNeed | None, agent_ids: set[str]) -> None:
+        """List one need for a cause, or none. `agent_ids` are the agents of its tasks."""
+        listed = self._listed_for.pop(cause, None)
+        if listed is not None:
+            self._unlist(listed)
+        if joined is not None:
+            self._list(joined)
+            self._listed_for[cause] = joined[1]
+        for agent_id in self._agents_of_cause.pop(cause, ()):
+            causes = self._causes_of_agent[agent_id]
+            causes.remove(cause)
+            if not causes:
+                del self._causes_of_agent[agent_id]
+        for agent_id in agent_ids:
+            self._causes_of_agent.setdefault(agent_id, set()).add(cause)
+        if agent_ids:
+            self._agents_of_cause[cause] = agent_ids
+
+    def causes_of(self, agent_id: str) -> Iterable[str]:
+        """The causes that an agent has tasks of, if these are listed with other needs."""
+        return self._causes_of_agent.get(agent_id, ())
+
+    def is_joined(self, key: str) -> bool:
+        """Whether a topic has a need with this key that is joined with those of its cause."""
+        return any(key in needs for needs in self._of_cause.values())
+
+    def _list(self, ranked_need: RankedNeed) -> None:
+        rank, need = ranked_need
+        if need.own_key in self.needs:
+            # It had another cause before, which is still to be shown without it.
+            self._unlist(self.needs[need.own_key][1])
+        self.needs[need.own_key] = ranked_need
+        self.ranked.add(rank)
+        self.counts[need.level, need.kind] += 1
+
+    def _unlist(self, need: Need) -> None:
+        """Take a need off the list, unless it is not there any more."""
+        rank, listed = self.needs.get(need.own_key, (None, None))
+        if rank is None or listed is not need:
+            return
+        del self.needs[need.own_key]
+        self.ranked.remove(rank)
+        self.counts[need.level, need.kind] -= 1
 
 
 class _AlertTopics:

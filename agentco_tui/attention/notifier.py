@@ -4,8 +4,10 @@ Events are needs (items of the "needs you" list, what the user should look at) t
 new tasks of high priority, and outages: feeds (the lists that are polled from the platform, the
 remote service that runs AI agents) that have not answered for some time. `Freshness` says when a
 feed last answered, and why it fails. Keys of events are those of needs, "new task:ID" and
-"fails:KIND OF FAILURE". The steady clock is one that never jumps. The dashboard and `watch` call
-`find_events` after each refresh. `remembered` returns the state for the next run.
+"fails:KIND OF FAILURE"; where the platform says which cause a record reports, "cause:CAUSE" and
+"new cause:CAUSE", so that all of a cause is one event. The steady clock is one that never jumps.
+The dashboard and `watch` call `find_events` after each refresh. `remembered` returns the state for
+the next run.
 """
 
 from __future__ import annotations
@@ -26,8 +28,10 @@ from agentco_tui.history.forecast_service import ForecastService
 from agentco_tui.live.feeds import FeedName, Freshness, Phase
 from agentco_tui.live.insight import Level, priority_rank, waiting_since, waits_for_person
 from agentco_tui.live.names import Names
+from agentco_tui.live.ownership import cause_of
 from agentco_tui.live.poller import REFUSED
 from agentco_tui.live.store import Change
+from agentco_tui.model import Task
 from agentco_tui.model import format as fmt
 from agentco_tui.model.period import HOUR
 from agentco_tui.text import SafeText, clean_line, signs
@@ -38,6 +42,7 @@ FLAPS: Final = 4 * HOUR
 What swings around a threshold comes back within hours and says nothing new; half a working day
 later it does."""
 OUTAGE: Final = "fails:"  # how the key of an outage begins
+_CAUSE: Final = "cause:"  # and that of a cause
 
 
 class Notifier:
@@ -67,6 +72,7 @@ class Notifier:
         self._last_seen = dict[str, float]()
         """When each event was last found, by its key; steady clock."""
         self._arrived = dict[str, Need]()  # tasks of the priority, until they are notified of
+        self._causes = _CausesOfTasks()  # of all tasks of the priority
         self._unanswered_since = dict[FeedName, float]()
         self._outages = dict[str, Outage]()
         """Those that were notified of and whose end was not."""
@@ -105,9 +111,9 @@ class Notifier:
         if self._has_begun:
             for need in needs:
                 if need.level is Level.CRITICAL and not need.snooze:
-                    present[need.key] = need
+                    present[_key_of_event(need)] = need
             for need in critical_tasks:
-                present.setdefault(need.key, need)
+                present.setdefault(_key_of_event(need), need)
             new_tasks = {
                 f"new {key}": need for key, need in self._arrived.items() if key not in present
             }
@@ -153,7 +159,8 @@ class Notifier:
         for key in stood:
             # A task that was notified of as it arrived goes on waiting.
             task_id = key.removeprefix(f"new {NeedKind.TASK}:")
-            if task_id != key and pending.get(task_id) is not None:
+            is_waiting = task_id != key and pending.get(task_id) is not None
+            if is_waiting or self._causes.has(key.removeprefix("new ")):
                 stood[key] = now
         newest = sorted(stood, key=lambda key: stood[key])[-MOST_EVENTS:]
         return Notified(
@@ -195,7 +202,8 @@ class Notifier:
         lowest_rank = priority_rank(self.notify.priority)
         pending = self._forecasts.store.pending
         for task in filter(None, map(pending.get, change.added)):
-            if priority_rank(task.priority) <= lowest_rank and waits_for_person(task):
+            is_urgent = priority_rank(task.priority) <= lowest_rank and waits_for_person(task)
+            if is_urgent and self._causes.add(task):
                 need = Need(
                     Level.WARNING,
                     NeedKind.TASK,
@@ -203,9 +211,10 @@ class Notifier:
                     RankReason.URGENT,
                     since=waiting_since(task),
                 )
-                self._arrived[need.key] = need
-        for key in (f"{NeedKind.TASK}:{each}" for each in change.removed):
-            if self._arrived.pop(key, None) is None:
+                self._arrived[_key_of_event(need)] = need
+        for task_id in change.removed:
+            key = self._causes.remove(task_id)
+            if key is not None and self._arrived.pop(key, None) is None:
                 self._last_seen[f"new {key}"] = self._forecasts.clock.monotonic()
 
     def _is_quiet(self) -> bool:
@@ -285,6 +294,46 @@ class Notifier:
         verb = "answers" if len(feeds) == 1 else "answer"
         words = f"{', '.join(feeds)} {verb} again, back after {fmt.age(until - since)}"
         return NotificationEvent("restored", "feed", clean_line(words))
+
+
+class _CausesOfTasks:
+    """The causes of tasks that wait, by the keys of their events."""
+
+    def __init__(self) -> None:
+        self._key_of_task: dict[str, str] = {}
+        self._tasks_by_key: dict[str, set[str]] = {}
+
+    def has(self, key: str) -> bool:
+        """Whether a task of a cause waits."""
+        return key in self._tasks_by_key
+
+    def add(self, task: Task) -> bool:
+        """Note a task; returns whether it is the only one with its cause."""
+        cause = cause_of(task)
+        if cause is None:
+            return True
+        key = f"{_CAUSE}{cause}"
+        self._key_of_task[task.id] = key
+        tasks = self._tasks_by_key.setdefault(key, set())
+        tasks.add(task.id)
+        return len(tasks) == 1
+
+    def remove(self, task_id: str) -> str | None:
+        """Forget a task, known or not; returns the key of what is over, None if nothing is."""
+        key = self._key_of_task.pop(task_id, None)
+        if key is None:
+            return f"{NeedKind.TASK}:{task_id}"
+        tasks = self._tasks_by_key[key]
+        tasks.remove(task_id)
+        if tasks:
+            return None
+        del self._tasks_by_key[key]
+        return key
+
+
+def _key_of_event(need: Need) -> str:
+    """The same for all needs of one cause, whichever of them is shown."""
+    return need.key if need.cause is None else f"{_CAUSE}{need.cause}"
 
 
 def _is_answering(freshness: Freshness) -> bool:

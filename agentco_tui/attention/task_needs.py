@@ -12,16 +12,13 @@ from collections.abc import Collection, Generator, Mapping
 from math import inf
 from typing import Final
 
-from agentco_tui.attention.needs import Need, NeedKind, RankKey, RankReason, rank_key
+from agentco_tui.attention.needs import Need, NeedKind, RankedNeed, RankReason, rank_key
 from agentco_tui.config import AlertLimits
 from agentco_tui.live.insight import Level, waiting_since
 from agentco_tui.live.waiting_queue import HIGH, WaitingQueue, agent_id_of, urgency_of
 from agentco_tui.model import BudgetScope, Task
 
 _CHUNK: Final = 100  # needs that are made in one step
-
-RankedNeed = tuple[RankKey, Need]
-"""A need with its sort key."""
 
 
 def need_of_task(queue: WaitingQueue, level: Level, task: Task) -> RankedNeed:

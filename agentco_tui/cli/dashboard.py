@@ -11,12 +11,14 @@ from __future__ import annotations
 import sys
 import time
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from agentco_tui.api.credentials import KeyInUse
 from agentco_tui.app import NOTHING_REMEMBERED, DashboardApp
 from agentco_tui.config import Settings, Switch
 from agentco_tui.keys.places import SCREENS, Place
+from agentco_tui.platforms.opener import recognise_platform
 from agentco_tui.screens.dashboard_context import DashboardContext, write_permissions
 from agentco_tui.system.state_folder import (
     JOURNAL_FILE,
@@ -94,6 +96,14 @@ def run_dashboard(
     if begun_by is not None and begun_by.need:
         place = "overview"  # which lists what needs the user: the cursor goes to that item
     app = DashboardApp(dashboard, place, remembered, begun_by, reread)
+    if settings.platform is None:
+        app.recognise = partial(
+            recognise_platform,
+            settings.base_url,
+            settings.config_path,
+            ca_file=settings.ca_file,
+            trust_env=settings.trust_env,
+        )
 
     def keep() -> None:
         """Save what is remembered; called when the app has ended, also by an error or a signal."""

@@ -116,6 +116,11 @@ def _run(argv: list[str], arguments: Arguments, env: Mapping[str, str]) -> int:
         module = import_module(f"agentco_tui.commands.{MODULES.get(command, command)}")
         code: int = module.run(arguments, env)
         return code
+    if command == "demo" and arguments["platform"] is not None:
+        from agentco_tui.cli.launch import launch_replay
+        from agentco_tui.commands import demo
+
+        return demo.play(arguments, env, launch_replay)
     if command == "demo" and arguments["serve"]:
         from agentco_tui.commands import demo
 
@@ -152,6 +157,10 @@ def _run_dashboard(argv: list[str], arguments: Arguments, env: Mapping[str, str]
         settings = load_settings(arguments, env)
     except NothingSetError:  # no address, no key and no config file: a new user
         return _welcome(argv, env)
+    except SettingsError as error:
+        from agentco_tui.commands.command_context import with_platform_hint
+
+        raise with_platform_hint(error, arguments, env) from None
     return launch_dashboards(arguments, env, settings)
 
 

@@ -26,6 +26,7 @@ environment:
   AGENTCO_BASE_URL   address of the platform
   AGENTCO_API_KEY    API key (no flag takes it: it would show in the process list)
   AGENTCO_PROFILE    profile of the config file
+  AGENTCO_PLATFORM   the platform's interface, if it is not the usual one: paperclip
   AGENTCO_CONFIG     the config file itself
   AGENTCO_READ_ONLY  1 to refuse every change
   NO_COLOR           set to anything: no colours
@@ -183,12 +184,13 @@ It has no default: that of the command's parser would overwrite the value from b
 _PLATFORM = (
     _shared("--profile NAME", "profile of the config file"),
     _shared("--base-url URL", "address of the platform"),
+    _shared("--platform NAME", "its interface, if it is not the usual one: paperclip"),
     _shared("--company ID", "only this company (cmp_…), or its name"),
     _shared("--config FILE", "config file to use"),
     _shared("--log-file FILE", "write a log to FILE, without the API key"),
     _shared("--log-json", "write each line of the log as a JSON object"),
 )
-_LOGIN = _PLATFORM[0], _PLATFORM[3], _PLATFORM[1]
+_LOGIN = _PLATFORM[0], _PLATFORM[4], *_PLATFORM[1:3]
 _DASHBOARD_FLAGS = (
     _shared("--screen NAME", f"screen to start with: {', '.join(SCREENS)}", choices=SCREENS),
     _shared("--read-only", "refuse every change"),
@@ -211,6 +213,7 @@ _SEED = "number that determines the generated data (default 7)"
 _FAULT = "a failure to inject, such as tasks:status=503 or reads:latency=2s (see `help scripts`)"
 
 _DEMO = (
+    Flag("--platform NAME", "play a recording of this platform, such as paperclip, instead"),
     Flag("--serve", "run only the platform, and print its address and API keys"),
     Flag("--port PORT", _PORT, type=_number(0, 65_535)),
     Flag("--seed SEED", _SEED, type=_number(0, 2**31 - 1)),
@@ -316,7 +319,12 @@ DASHBOARD = Subcommand(
 COMMANDS: dict[str, Subcommand] = {
     "demo": Subcommand(
         "open the dashboard on a simulated platform",
-        ("demo", "demo --serve --port 8080", "demo --fault reads:latency=2s"),
+        (
+            "demo",
+            "demo --platform paperclip  # a recording of a real one",
+            "demo --serve --port 8080",
+            "demo --fault reads:latency=2s",
+        ),
         (*_DASHBOARD_FLAGS, _REFRESH, _RECORD, *_DEMO),
     ),
     "login": Subcommand(

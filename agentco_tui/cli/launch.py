@@ -38,6 +38,8 @@ from agentco_tui.text import clean_line
 from agentco_tui.text.memoized import forget_memoized
 
 if TYPE_CHECKING:
+    from agentco_tui.api.capabilities import Conventions, FirstRequest
+    from agentco_tui.api.credentials import ApiKey
     from agentco_tui.api.recorder import Recorder
     from agentco_tui.api.recording import Recording
     from agentco_tui.screens.settings_watch import Reread
@@ -107,8 +109,8 @@ def launch_dashboard(
     `run_dashboard`.
     """
     settings = _prepare_terminal(settings)
-    from agentco_tui.api.generic import first_request  # noqa: PLC0415 (only for a dashboard)
-    from agentco_tui.api.prefetch import Prefetch  # noqa: PLC0415
+    first, key_sent, conventions = _first_request(settings)
+    from agentco_tui.api.prefetch import Prefetch  # noqa: PLC0415 (only for a dashboard)
 
     with ExitStack() as ending:
         ending.enter_context(log_to_file(settings, key))
@@ -121,15 +123,14 @@ def launch_dashboard(
         # The theme depends on the terminal's background: it is asked for during the imports.
         is_background_needed = not _is_theme_named(settings) and check_terminal().colours > 16
         with background_query(is_background_needed) as typed:
-            prefetch: Prefetch | None = None
-            if settings.platform is None:
-                prefetch = Prefetch.begin(
-                    first_request(settings.company),
-                    settings.base_url,
-                    settings.key,
-                    recorder=recorder,
-                    **settings.transport_options,
-                )
+            prefetch = Prefetch.begin(
+                first,
+                settings.base_url,
+                key_sent,
+                conventions=conventions,
+                recorder=recorder,
+                **settings.transport_options,
+            )
             from agentco_tui.cli.dashboard import run_dashboard  # noqa: PLC0415 (takes long)
 
         return run_dashboard(
@@ -142,6 +143,22 @@ def launch_dashboard(
             reread=reread,
             typed=bytes(typed),
         )
+
+
+def _first_request(settings: Settings) -> tuple[FirstRequest, ApiKey | None, Conventions]:
+    """What is requested first, with which key (None: it can't be sent), and how.
+
+    Raises SettingsError with every mistake in the platform's file.
+    """
+    if settings.platform is None:
+        from agentco_tui.api.generic import CONVENTIONS, first_request  # noqa: PLC0415
+
+        return first_request(settings.company), settings.key, CONVENTIONS
+    from agentco_tui.platforms.platform_file import load_platform  # noqa: PLC0415 (for few profiles)
+
+    file = load_platform(settings.platform, settings.config_path)
+    key, conventions = file.sending(settings.key)
+    return file.first_request, key, conventions
 
 
 def launch_replay(settings: Settings, recording: Recording) -> int:

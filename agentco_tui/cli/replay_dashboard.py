@@ -14,15 +14,14 @@ from pathlib import Path
 
 from textual.screen import Screen
 
-from agentco_tui.api.client import Client
 from agentco_tui.api.credentials import ApiKey, KeyInUse
 from agentco_tui.api.recording import Recording
-from agentco_tui.api.transport import Transport
 from agentco_tui.app import DashboardApp
 from agentco_tui.cli.dashboard import THREAD_SLICE, known_place
 from agentco_tui.config import Settings
 from agentco_tui.live.replay_clock import ReplayClock
 from agentco_tui.live.replay_poller import RecordedPlatform, ReplayPoller
+from agentco_tui.platforms.opener import open_platform_of
 from agentco_tui.screens.dashboard_context import DashboardContext, write_permissions
 from agentco_tui.screens.replay_screen import ReplayScreen
 from agentco_tui.system.state_folder import JOURNAL_FILE, create_state_folder
@@ -44,11 +43,12 @@ def replay_app(settings: Settings, recording: Recording, folder: Path) -> Replay
     """A dashboard that shows a recording and sends no request.
 
     `folder` is for its journal, which stays empty, because nothing can be approved or changed.
+    Raises SettingsError if the file of the recorded platform is missing or wrong.
     """
     clock = ReplayClock(recording)
-    # No key is needed; the transport wants one, so it gets a random one.
-    transport = Transport(
-        settings.base_url,
+    client = open_platform_of(
+        settings,
+        # No key is needed; the client wants one, so it gets a random one.
         KeyInUse(ApiKey(secrets.token_hex(20))),
         attempts=1,
         clock=clock.time,
@@ -56,7 +56,7 @@ def replay_app(settings: Settings, recording: Recording, folder: Path) -> Replay
     )
     workspace = Workspace(
         settings,
-        Client(transport, mapping=settings.mapping),
+        client,
         snoozes=snoozes_for(settings, folder),  # items that the user puts off; none at the start
         clock=clock,
         poller_class=ReplayPoller,

@@ -6,18 +6,21 @@ settings have its address, its API key, and a mapping that says which of its fie
 
 from __future__ import annotations
 
+import asyncio
 import signal
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from agentco_tui.api.credentials import KeyInUse
+from agentco_tui.api.credentials import BaseUrl, KeyInUse
 from agentco_tui.commands.command_log import log_to_file
-from agentco_tui.config import Arguments, Settings
-from agentco_tui.config.resolve import load
+from agentco_tui.commands.command_output import print_to_stderr
+from agentco_tui.config import Arguments, Problem, Settings, SettingsError, how_to_choose
+from agentco_tui.config.resolve import Resolver, load
 
 if TYPE_CHECKING:
+    from agentco_tui.api.capabilities import Recognised
     from agentco_tui.api.platform import Platform
 
 
@@ -29,9 +32,34 @@ def command_context(arguments: Arguments, env: Mapping[str, str]) -> Iterator[Se
     SIGHUP raise SystemExit in the block, so that unfinished files are removed. Raises SettingsError
     if the settings are wrong.
     """
-    settings = load(arguments, env)
+    settings = load_settings(arguments, env)
     with log_to_file(settings), _exit_on_signals():
         yield settings
+
+
+def load_settings(arguments: Arguments, env: Mapping[str, str]) -> Settings:
+    """The effective settings of a command. Raises SettingsError, `with_platform_hint`."""
+    try:
+        return load(arguments, env)
+    except SettingsError as error:
+        raise with_platform_hint(error, arguments, env) from None
+
+
+def with_platform_hint(
+    error: SettingsError, arguments: Arguments, env: Mapping[str, str]
+) -> SettingsError:
+    """The error of `load`; if only the key is missing, with the known platform at the address.
+
+    It also says then how to choose that platform, which may need no key.
+    """
+    resolved = Resolver(arguments, env)
+    url = resolved.base_url
+    if url is None or resolved.problems or resolved.key_location is not None:
+        return error
+    found = asyncio.run(recognised_platform(url, resolved.values))
+    if found is None:
+        return error
+    return SettingsError([*error.problems, Problem(text=how_to_choose(found))])
 
 
 @contextmanager
@@ -68,3 +96,35 @@ async def connected_client(
 
     async with open_platform_of(settings, key) as client:
         yield client
+
+
+async def recognised_platform(url: BaseUrl, values: Mapping[str, Any]) -> Recognised | None:
+    """The known platform that answers at an address, which is asked without a key.
+
+    `values` are settings by name. If they have a platform, only that one is asked for, and None
+    means that the address did not say it is that one; else, that it is no known one. What is wrong
+    with the file of another platform is printed on stderr. Raises SettingsError for the file of the
+    platform in the settings.
+    """
+    # Imported late, because few commands need it.
+    from agentco_tui.platforms.opener import recognise_platform  # noqa: PLC0415
+
+    found, problems = await recognise_platform(
+        url,
+        values["config_path"],
+        values["platform"],
+        ca_file=values["ca_file"],
+        trust_env=values["trust_env"],
+    )
+    print_to_stderr(*map(str, problems))
+    return found
+
+
+def words_of_platform(settings: Settings) -> tuple[set[str], set[str]]:
+    """The platform's own words by which its answers are read: names of fields, and others.
+
+    Raises SettingsError if the file that describes the platform is missing or wrong.
+    """
+    from agentco_tui.platforms.opener import declared_words  # noqa: PLC0415 (of few commands)
+
+    return declared_words(settings)

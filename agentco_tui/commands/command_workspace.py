@@ -14,10 +14,10 @@ from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 from agentco_tui.api.credentials import KeyInUse
+from agentco_tui.commands.command_context import load_settings
 from agentco_tui.commands.command_log import log_to_file
 from agentco_tui.commands.command_output import Exit, print_to_stderr
 from agentco_tui.config import Arguments, Settings
-from agentco_tui.config.resolve import load
 from agentco_tui.system.garbage import collect_as_usual
 from agentco_tui.workspace.opening import opened_workspace
 from agentco_tui.workspace.workspace import Workspace
@@ -45,7 +45,7 @@ def run_with_polling(
     observes to the history. Any other command writes nothing there. Raises SettingsError, also if
     no company has the name that the settings say.
     """
-    settings = load(arguments, env)
+    settings = load_settings(arguments, env)
     # The key in use, which the workspace reads again if the platform refuses it.
     key = None if settings.key is None else KeyInUse(settings.key)
 

@@ -68,6 +68,10 @@ class _ArgumentCompleter(BaseCompleter):
             if kind == "profile":
                 return file.profiles
             return (*validators.THEMES, *file.themes)
+        if kind == "platform":
+            from agentco_tui.demo.recordings import recorded_platforms  # noqa: PLC0415 (rarely)
+
+            return recorded_platforms()
         if action.metavar in ("FILE", "PATH"):
             return FilesCompleter()(prefix)
         if action.metavar == "TOPIC":

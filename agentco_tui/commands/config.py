@@ -16,6 +16,7 @@ from msgspec.structs import asdict
 
 from agentco_tui.commands.command_output import Exit, print_json, print_lines, print_to_stderr
 from agentco_tui.config import Arguments, Problem, ViewSettings
+from agentco_tui.config.api_key import NO_KEY
 from agentco_tui.config.commented import commented_config
 from agentco_tui.config.declaration import PROFILE, DeclaredSetting
 from agentco_tui.config.file import KEY_SOURCES, ConfigFile
@@ -209,7 +210,7 @@ def _value_of(declared: DeclaredSetting, resolved: Resolver) -> object:
 def _api_key_row(resolved: Resolver) -> Row:
     """Return where the key comes from; never the setting's value, which could be the key."""
     location = resolved.key_location
-    if location is None:
+    if location is None or location.setting == NO_KEY:
         return _row("api_key", None, "not set")
     return _row("api_key", _MASKED, location.description)
 

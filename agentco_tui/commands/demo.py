@@ -5,6 +5,8 @@ of its own, embedded in this program (`EmbeddedPlatform`), whose companies, agen
 `World`. The child writes a history file (what a
 dashboard would have observed before), so that the dashboard can show trends and forecasts at once.
 The file is deleted at the end.
+
+With `--platform NAME` the demo is a recording of a real platform with that name, which is played.
 """
 
 from __future__ import annotations
@@ -23,9 +25,13 @@ from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.cli.arguments import UsageError
 from agentco_tui.config import Arguments, Settings
 from agentco_tui.config.resolve import load_for_demo
+from agentco_tui.config.validators import nearest
+from agentco_tui.demo.recordings import recorded_platforms, unpack_recording
 from agentco_tui.system.state_folder import HISTORY_FILE
+from agentco_tui.text import clean_line
 
 if TYPE_CHECKING:
+    from agentco_tui.api.recording import Recording
     from agentco_tui.demo.server import EmbeddedPlatform
 
 _WORLD_OPTIONS = ("companies", "agents", "tasks", "speed")
@@ -33,6 +39,8 @@ _WORLD_OPTIONS = ("companies", "agents", "tasks", "speed")
 all, and how many times faster than real time it runs."""
 _OPTIONS = ("port", "seed", *_WORLD_OPTIONS)
 """Flags that are passed on to the child process."""
+_NOT_OF_A_RECORDING = ("serve", *_OPTIONS, "fault", "refresh", "record", "company")
+"""Flags that mean nothing where a recording is played."""
 _DEFAULT_SEED = 7
 
 
@@ -96,6 +104,35 @@ def run(
         with run_platform({**arguments, "past": str(past)}) as (address, key):
             settings = load_for_demo(arguments, env, BaseUrl.parse(address), ApiKey.parse(key))
             return dashboard(settings, past)
+
+
+def play(
+    arguments: Arguments, env: Mapping[str, str], dashboard: Callable[[Settings, Recording], int]
+) -> int:
+    """Open `dashboard` on the recording of the platform in `arguments`; returns its exit code.
+
+    Raises UsageError if there is none or it can't be unpacked, and for flags that only a simulated
+    platform has.
+    """
+    from agentco_tui.commands import replay_command  # noqa: PLC0415 (not for a simulated platform)
+
+    platform = arguments["platform"]
+    for flag in _NOT_OF_A_RECORDING:
+        value = arguments.get(flag)
+        if value is not None and value is not False and value != []:
+            raise UsageError(f"demo --platform plays a recording, so it takes no --{flag}")
+    names = recorded_platforms()
+    if platform not in names:
+        hint = f"nearest valid name: {nearest(platform, names)}; all: {', '.join(names)}"
+        raise UsageError(f'there is no demo of a platform "{clean_line(platform, 60)}" ({hint})')
+    with tempfile.TemporaryDirectory("-agentco-tui", ignore_cleanup_errors=True) as folder:
+        file = Path(folder) / "demo.rec"
+        try:
+            unpack_recording(platform, file)
+        except (ImportError, OSError) as error:  # a Python without lzma, or a full disk
+            reason = clean_line(str(error), 200)
+            raise UsageError(f"the recording can't be unpacked: {reason}") from None
+        return replay_command.run({**arguments, "file": str(file)}, env, dashboard)
 
 
 @contextmanager

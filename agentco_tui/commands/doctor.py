@@ -21,9 +21,10 @@ from agentco_tui.api.origin import platform_of
 from agentco_tui.commands.command_context import command_context
 from agentco_tui.commands.command_output import Exit, error_json, print_json, print_lines
 from agentco_tui.commands.doctor_fields import examine_fields
+from agentco_tui.commands.doctor_platform import examine_platform
 from agentco_tui.commands.doctor_reads import Examination, ReadResult, examine_reads
 from agentco_tui.commands.doctor_terminal import describe_terminal
-from agentco_tui.config import Arguments, Settings
+from agentco_tui.config import Arguments, Settings, platform_line
 from agentco_tui.live.feeds import SKEW_THAT_MATTERS
 from agentco_tui.model import Moment
 from agentco_tui.model import format as figures
@@ -60,14 +61,17 @@ def run(arguments: Arguments, env: Mapping[str, str]) -> int:
         report = _as_json(settings, found, terminal)
         bundle_lines = [] if bundle is None else ["", *bundle.finish()]
         answered = all(read.answered for read in found.reads if read.note is None)
+        failures = [read.error for read in found.reads]
+        platform, platform_lines = asyncio.run(examine_platform(settings, failures))
         if as_lines:
-            lines = conclusion_lines(found, last_write_permissions(settings))
+            lines = platform_lines + conclusion_lines(found, last_write_permissions(settings))
             if found.log_lacks:
                 limitations = ", ".join(found.log_lacks)
                 lines.append(f"{signs.warning} limits of the activity log: {limitations}")
             print_lines("", *lines, *bundle_lines)
         else:
-            print_json({"ok": answered, **report, "log_lacks": found.log_lacks})
+            report["log_lacks"] = found.log_lacks
+            print_json({"ok": answered, **report, "platform": platform})
         return Exit.OK if answered else Exit.NO_ANSWER
 
 
@@ -111,12 +115,17 @@ def _settings_lines(settings: Settings, terminal: Mapping[str, Any]) -> list[str
     config = str(settings.config_path)
     if settings.config_path is None or not settings.config_path.exists():
         config = f"{config} (does not exist)"
+    interface: list[str] = []
+    if settings.platform is not None:
+        source = sources.get("platform", "default")
+        interface.append(f"interface   {platform_line(settings.platform)} ({source})")
     writing = "refused (read-only)" if settings.read_only else "allowed from here"
     lines = [
         f"agentco-tui {__version__}",
         f"profile     {settings.profile} ({sources.get('profile', 'default')})",
         f"config      {config}",
         f"platform    {settings.base_url} ({sources.get('base_url', 'default')})",
+        *interface,
         f"connection  {_connection_words(settings)}",
         f"key         {_key_words(settings)}",
         f"writing     {writing}",
@@ -144,6 +153,8 @@ def _connection_words(settings: Settings) -> str:
 
 def _key_words(settings: Settings) -> str:
     """Where the key comes from, and whether a running dashboard can read it again."""
+    if settings.key is None:
+        return f"none ({settings.key_source})"
     words = f"from {settings.key_source}"
     location = settings.key_location
     if location is None:
@@ -184,9 +195,12 @@ def conclusion_lines(
     sent = sum(read.note is None for read in reads)
     lines = [f"{answered} of {sent} reads answered"]
     if any(isinstance(read.error, KeyRejected) for read in reads):
-        lines.append(f"{signs.critical} the key is not accepted")
+        words = "the key is not accepted" if found.has_key else "a key is needed"
+        lines.append(f"{signs.critical} {words}")
     else:
-        lines += _permission_lines(reads)
+        lines += _permission_lines(reads, has_key=found.has_key)
+        if found.why_read_only is not None:
+            lines.append(f"{signs.warning} {found.why_read_only}")
         number = len(write_requests(found.capabilities))
         lines.append(f"writes were not tried ({number} operations)")
         for verb, operation in OPERATION_OF_VERB.items():
@@ -217,15 +231,21 @@ def _clock_line(skew: float | None) -> str:
     )
 
 
-def _permission_lines(reads: Sequence[ReadResult]) -> list[str]:
+def _permission_lines(reads: Sequence[ReadResult], *, has_key: bool) -> list[str]:
     """Lines about what the key may read; a failed read leaves that unknown."""
     sent = [read for read in reads if read.note is None]
     denied = [read.operation for read in sent if isinstance(read.error, NotAllowed)]
     answered = sum(read.answered for read in sent)
     unknown = len(sent) - answered - len(denied)
     lines: list[str] = []
+    if not has_key:
+        if answered and not unknown:
+            lines.append("no key is needed for anything that was requested")
+        return lines
     if denied:
-        lines.append(f"{signs.warning} the key may not: {', '.join(denied)}")
+        # Several reads can be the same request.
+        requests = ", ".join(dict.fromkeys(denied))
+        lines.append(f"{signs.warning} the key may not: {requests}")
     if unknown and not (answered or denied):
         lines.append(f"{signs.unknown} what the key may read is not known: no read was answered")
     elif unknown:
@@ -276,6 +296,7 @@ def _as_json(
             for read in reads
         ],
         "permissions": permissions,
+        "why_read_only": found.why_read_only,
         "last_writes": last_writes,
         "terminal": dict(terminal),
     }

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from agentco_tui.api.credentials import BaseUrl, KeyInUse
 from agentco_tui.api.pseudonyms import NOWHERE, Pseudonyms
 from agentco_tui.api.recorder import Recorder
+from agentco_tui.commands.command_context import words_of_platform
 from agentco_tui.commands.replay_command import start_recording
 from agentco_tui.config import Settings
 from agentco_tui.system.atomic_write import AtomicWriteError, atomic_write
@@ -33,12 +34,17 @@ class Bundle:
     """Records answers with pseudonyms in place of names and texts."""
 
     def __init__(self, file: str, settings: Settings) -> None:
-        """Begin to record. Raises UsageError if the file cannot be written."""
+        """Begin to record. Raises UsageError if the file cannot be written.
+
+        Raises SettingsError if the file that describes the platform is missing or wrong.
+        """
         # What the recording says of its origin: an address that does not exist, and no names.
         masked = replace(settings, base_url=BaseUrl.parse(NOWHERE), profile="bundle", company=None)
         key = None if settings.key is None else KeyInUse(settings.key)
         self._log_file = settings.log_file
-        self._pseudonyms = Pseudonyms(str(settings.base_url), _mapped_words(settings))
+        mapped_names, words = words_of_platform(settings)
+        kept = (*_mapped_words(settings), *mapped_names)
+        self._pseudonyms = Pseudonyms(str(settings.base_url), kept, words)
         self.recorder: Recorder = start_recording(file, masked, key, alter=self._pseudonyms.alter)
 
     def finish(self) -> list[str]:

@@ -19,6 +19,7 @@ from agentco_tui.api.capabilities import LIST_OF_KIND, Read
 from agentco_tui.api.errors import ApiError, KeyRejected, NotOffered, Unreachable, Unreadable
 from agentco_tui.commands.command_context import connected_client
 from agentco_tui.commands.command_output import Exit, error_json, print_json, print_lines
+from agentco_tui.commands.doctor_platform import examine_platform
 from agentco_tui.commands.held_lines import HeldLines
 from agentco_tui.config import Settings
 from agentco_tui.model import format as figures
@@ -57,12 +58,15 @@ async def examine_fields(settings: Settings, *, as_json: bool) -> int:
             if isinstance(failure, Unreachable | KeyRejected):
                 break  # the other kinds would fail for the same reason
     lines.print_all()
+    failures = [failure for _, failure in results.values() if failure is not None]
     if as_json:
         print_json({"kinds": {name: _fields_as_json(*result) for name, result in results.items()}})
     else:
+        _, platform_lines = await examine_platform(settings, failures)
         print_lines(
+            *platform_lines,
             "Lines under [profiles.…] can be pasted into the config file. Those that begin with #"
-            " name the most similar field; check them first."
+            " name the most similar field; check them first.",
         )
     # What the platform does not offer is no failure.
     failed = any(not isinstance(failure, NotOffered | None) for _, failure in results.values())

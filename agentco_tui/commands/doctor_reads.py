@@ -68,6 +68,10 @@ class Examination(NamedTuple):
     """The limitations of the activity log."""
     capabilities: Capabilities
     """What the platform offers."""
+    has_key: bool
+    """Whether a key was sent; one that needs none is asked without."""
+    why_read_only: SafeText | None
+    """Why the key may change nothing; None if it may, or if the platform does not say it."""
 
 
 class _Operation(NamedTuple):
@@ -109,13 +113,21 @@ async def examine_reads(
                     await log_reader.try_days(
                         ActivityFilter(company=company), examiner.log, _LOG_ENTRIES
                     )
-        if recorder is not None and any(read.answered for read in examiner.reads):
+        is_answered = any(read.answered for read in examiner.reads)
+        why_read_only: SafeText | None = None
+        if is_answered:
+            with suppress(ApiError, TimeoutError):
+                async with asyncio.timeout(answer_within):
+                    why_read_only = await client.why_read_only()
+        if recorder is not None and is_answered:
             await _send_dashboard_reads(client)
         return Examination(
             examiner.reads,
             client.transport.measured,
             log_reader.limitations(),
             client.capabilities,
+            has_key=settings.key is not None,
+            why_read_only=why_read_only,
         )
 
 

@@ -57,7 +57,7 @@ from agentco_tui.live.record_export import (
 from agentco_tui.live.store import Collection
 from agentco_tui.model import Listing, Moment, Money, Record, Task
 from agentco_tui.reading.values.status_word import snake_case
-from agentco_tui.text import clean_line, mark_safe
+from agentco_tui.text import SafeText, clean_line, mark_safe
 from agentco_tui.text.row_filter import ColumnKind, Filter, FilterColumn, parse_filter
 from agentco_tui.text.width import cell_width, fit
 from agentco_tui.workspace.named_records import agent_id_of
@@ -75,14 +75,19 @@ FEEDS: Final[Mapping[str, tuple[FeedName, ...]]] = {
 """The feeds with the records of each kind. The steps of a trace are in none."""
 TABLE_FIELDS: Final = {
     "company": "id name status agent_count task_count pending_count created",
-    "agent": "id name role company status trust budget_remaining tasks_completed",
-    "task": "id status priority title agent company cost created",
+    "agent": "id name role reports_to company status trust budget_remaining tasks_completed",
+    "task": "id key kind status priority title agent company cost created",
     "budget": "id scope name company spent limit remaining share",
     "alert": "at severity open text agent company",
     "activity": "at severity text agent company",
     "step": "depth kind name status duration_seconds text",
 }
 """The columns of the table for each kind of record."""
+HIDDEN_WHILE_EMPTY: Final[Mapping[str, Sequence[str]]] = {
+    "agent": ("reports_to",),
+    "task": ("key", "kind"),
+}
+"""The columns that are left out of a table if none of its rows has a value."""
 ALIASES: Final = {
     "name": "agent of",
     "title": "task",
@@ -459,11 +464,17 @@ def _print_csv(kind: str, batches: Iterable[Sequence[Row]]) -> None:
 def _print_table(kind: str, batches: Iterable[Sequence[Row]]) -> None:
     """Print a table; the width of a column is that of its widest cell."""
     fields = TABLE_FIELDS[kind].split()
-    table = [[mark_safe(field.upper()) for field in fields]]
+    texts: list[list[SafeText]] = []
     for rows in batches:
         for _, values in rows:
-            table.append([clean_line(text_of(values[field]), 60) for field in fields])
-    widths = [max(map(cell_width, column)) for column in zip(*table, strict=True)]
+            texts.append([clean_line(text_of(values[field]), 60) for field in fields])
+    columns: list[list[SafeText]] = []
+    for index, field in enumerate(fields):
+        column = [row[index] for row in texts]
+        if any(column) or field not in HIDDEN_WHILE_EMPTY.get(kind, ()):
+            columns.append([mark_safe(field.upper()), *column])
+    widths = [max(map(cell_width, column)) for column in columns]
+    table = zip(*columns, strict=True)
     print_lines(*("  ".join(map(fit, line, widths)).rstrip() for line in table))
 
 

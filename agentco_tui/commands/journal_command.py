@@ -25,7 +25,7 @@ from agentco_tui.cli.arguments import UsageError
 from agentco_tui.commands.command_output import Exit, print_json, print_lines, print_to_stderr
 from agentco_tui.config import Arguments
 from agentco_tui.config.validators import parse_duration
-from agentco_tui.model import Moment
+from agentco_tui.model import Moment, with_key
 from agentco_tui.model.format import ago, moment
 from agentco_tui.system.state_folder import JOURNAL_FILE, state_folder
 from agentco_tui.text import SafeText, clean_line, mark_safe, signs
@@ -187,9 +187,17 @@ def _attempt_line(attempt: Attempt, outcomes: list[Settled]) -> SafeText:
         result = f"{signs.unknown} unknown: no outcome is written"
     for settled in outcomes[1:]:
         result += f"; corrected at {_local_time(settled)}: {_outcome_words(settled)}"
+    subject += _given_words(attempt)
     return mark_safe(
         f"{_local_time(attempt)}  {clean_line(attempt.profile, 40)}  {subject}  {result}"
     )
+
+
+def _given_words(attempt: Attempt) -> str:
+    """Return what the user gave to a verb of the platform: " with “50” and “too dear”", or ""."""
+    given = (attempt.details.get(name) for name in ("amount", "note"))
+    words = [f"“{clean_line(text, 200)}”" for text in given if isinstance(text, str)]
+    return f" with {' and '.join(words)}" if words else ""
 
 
 def _local_time(entry: Attempt | Settled) -> str:
@@ -199,7 +207,8 @@ def _local_time(entry: Attempt | Settled) -> str:
 
 def _subject_words(entry: Attempt | Settled) -> str:
     """Return what is done to what, with names and ids: “approve "Pay" t1 (Acme cmp_1)”."""
-    words = f"{clean_line(entry.verb, 20)} “{clean_line(entry.title, 80)}”"
+    title = with_key(clean_line(entry.key, 60) or None, clean_line(entry.title, 80))
+    words = f"{clean_line(entry.verb, 40)} “{title}”"
     if entry.task:
         words = f"{words} {clean_line(entry.task, 80)}"
     owners: list[str] = []

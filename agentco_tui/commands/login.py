@@ -2,8 +2,10 @@
 
 The address is that of a platform, the service whose companies of AI agents are watched. A profile
 is a table of the config file with the settings for one platform, under a name that the user chose.
-The key is stored in the system's keyring or in a file that only the user can read. `Resolver` has
-the settings of the config file and what they come from; its `entry` is the table of the profile.
+Which platform it is, the address says without a key, if it is a known one; then a key is asked for
+only if it needs one. The key is stored in the system's keyring or in a file that only the user can
+read. `Resolver` has the settings of the config file and what they come from; its `entry` is the
+table of the profile.
 """
 
 from __future__ import annotations
@@ -14,29 +16,33 @@ import re
 import signal
 import sys
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from getpass import getpass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from agentco_tui.api.credentials import ApiKey, BaseUrl, CredentialError
 from agentco_tui.api.errors import Broken, TimedOut
 from agentco_tui.cli.arguments import UsageError
 from agentco_tui.commands import doctor
+from agentco_tui.commands.command_context import recognised_platform
 from agentco_tui.commands.command_output import Exit, print_lines, print_to_stderr
 from agentco_tui.commands.config import begin_config
 from agentco_tui.commands.doctor_fields import examine_fields
 from agentco_tui.commands.doctor_reads import examine_reads
 from agentco_tui.commands.user_prompt import ask, is_at_terminal, user_agrees
-from agentco_tui.config import Arguments, Settings, SettingsError
+from agentco_tui.config import Arguments, Settings, SettingsError, platform_line
 from agentco_tui.config.api_key import API_KEY, KeyLocation, run_keyring
 from agentco_tui.config.resolve import VARIABLES, Resolver
 from agentco_tui.config.validators import WrongError
 from agentco_tui.system.child_process import CommandError
 from agentco_tui.system.state_folder import write_private
+
+if TYPE_CHECKING:
+    from agentco_tui.api.capabilities import Recognised
 
 ANSWER_WITHIN: Final = 10.0
 """Seconds that the platform has to answer each request of the test."""
@@ -84,14 +90,24 @@ def _log_in(
     address = arguments.get("base_url") or env.get(VARIABLES["base_url"]) or proposed
     while True:
         url = _ask_address(address, allow_http=resolved.entry.get("allow_http", False))
-        key = _ask_key(env)
-        if asyncio.run(_try_key(resolved, url, key)):
+        # Before the key: it is sent only in the way of a platform that is known by then.
+        found = _recognise(resolved, url)
+        key = None
+        if found is None or found.needs_key:
+            key = _ask_key(env)
+        platform: str | None = resolved.values["platform"] if found is None else found.name
+        if asyncio.run(_try_key(resolved, url, key, platform)):
             break
         if not user_agrees("\nType them again?"):
             return Exit.NO_ANSWER
         address = ask(f"Address (enter: {url}):") or str(url)
-    setting = _store_key(resolved, key, env)
-    is_usable = _write_profile(resolved, url, setting)
+    lines = [] if platform is None else [platform_line(platform)]
+    is_stored = True
+    if key is not None:
+        setting = _store_key(resolved, key, env)
+        is_stored = setting != ""
+        lines += [setting] if is_stored else []
+    is_usable = _write_profile(resolved, url, lines, is_stored=is_stored)
     print_lines(f"The dashboard on it: agentco-tui --profile {profile}")
     if is_usable and user_agrees("\nOpen it now?"):
         words = ["-m", "agentco_tui", "--config", str(resolved.path), "--profile", profile]
@@ -99,8 +115,7 @@ def _log_in(
             words.append("--read-only")
         program = sys.executable
         os.execve(program, [program, *words], own_env)  # noqa: S606 - this very program
-    is_stored = bool(setting) or is_at_terminal()
-    return Exit.OK if is_stored else Exit.FAILED
+    return Exit.OK if is_stored or is_at_terminal() else Exit.FAILED
 
 
 def _ask_address(address: str | None, *, allow_http: bool) -> BaseUrl:
@@ -122,6 +137,23 @@ def _ask_address(address: str | None, *, allow_http: bool) -> BaseUrl:
         address = None
 
 
+def _recognise(resolved: Resolver, url: BaseUrl) -> Recognised | None:
+    """The known platform that answers at the address, if any; says which one it is."""
+    found = asyncio.run(recognised_platform(url, resolved.values))
+    platform = resolved.values["platform"]
+    if found is None and platform is not None:
+        words = f"{url} does not say that it is what the profile says"
+        print_to_stderr(f"{words}: {platform_line(platform)}")
+    if found is not None:
+        words = f"This is {found.title}."
+        if not found.needs_key:
+            words = f"{words} It needs no key."
+        elif found.right_key is not None:
+            words = f"{words} It needs {found.right_key}."
+        print_lines(words)
+    return found
+
+
 def _ask_key(env: Mapping[str, str]) -> ApiKey:
     """Ask for the key until it is valid; without a terminal, use that of the environment."""
     text = ""
@@ -139,10 +171,15 @@ def _ask_key(env: Mapping[str, str]) -> ApiKey:
             text = ""
 
 
-async def _try_key(resolved: Resolver, url: BaseUrl, key: ApiKey) -> bool:
-    """Send each read request and print the results; False if none was answered."""
-    # Without a company all of them are requested.
-    values = {**resolved.values, "profile": resolved.profile, "company": None}
+async def _try_key(
+    resolved: Resolver, url: BaseUrl, key: ApiKey | None, platform: str | None
+) -> bool:
+    """Send each read request and print the results; False if none was answered.
+
+    `platform` is the name of its file; None for the usual interface.
+    """
+    values = {**resolved.values, "profile": resolved.profile, "platform": platform}
+    values["company"] = None  # without a company all of them are requested
     settings = Settings(base_url=url, key=key, key_source="what was given", **values)
     print_lines("", f"reads of {url}, up to the first that takes more than {ANSWER_WITHIN:g} s:")
     found = await examine_reads(settings, None, as_lines=True, answer_within=ANSWER_WITHIN)
@@ -200,25 +237,27 @@ def _store_in_keyring(profile: str, key: ApiKey, env: Mapping[str, str]) -> bool
     return False
 
 
-def _write_profile(resolved: Resolver, url: BaseUrl, setting: str) -> bool:
+def _write_profile(
+    resolved: Resolver, url: BaseUrl, settings: Sequence[str], *, is_stored: bool
+) -> bool:
     """Write the profile to a new config file if the user agrees, else print the lines to add.
 
-    `setting` is what `_store_key` returned. Returns whether the config file has the profile now.
+    `settings` are lines for the profile. `is_stored` is false if it needs a key, and none of them
+    says where that is. Returns whether the config file has the profile now.
     """
-    # Nothing is to be written if the profile says the same already.
-    for name, value in tomllib.loads(setting).items():
-        if resolved.base_url == url and str(resolved.entry.get(name)) == str(value):
-            return True
+    wanted = tomllib.loads("\n".join(settings))
+    has_all = all(str(resolved.entry.get(name)) == str(value) for name, value in wanted.items())
+    if is_stored and has_all and resolved.base_url == url:
+        return True  # the profile says the same already
     lines = [f"[profiles.{resolved.profile}]", f'base_url = "{url}"']
     if url.scheme == "http" and not url.is_loopback:
         lines.append("allow_http = true")
-    if setting:
-        lines.append(setting)
-    else:
+    lines += settings
+    if not is_stored:
         lines += _WAYS_TO_STORE.replace("NAME", resolved.profile).splitlines()
     print_lines("", *lines, "")
     path = resolved.path
-    if setting and not path.exists() and user_agrees(f"Write this to {path}?"):
+    if is_stored and not path.exists() and user_agrees(f"Write this to {path}?"):
         begin_config(path, lines)
         return True
     print_lines(f"Add these lines to {path}: the program does not change that file.")

@@ -103,7 +103,7 @@ async def _approve(task: Task, workspace: Workspace, services: Services) -> None
     """
     print_lines(*field_lines(task, workspace.names))
     _discard_typed_ahead()
-    if _line(f'{SENT_AT_ONCE}; approve "{task.title}"? type yes: ') == "yes":
+    if _line(f'{SENT_AT_ONCE}; approve "{task.keyed_title}"? type yes: ') == "yes":
         # Notes it in the journal, sends it once, and reads from the platform what became of it.
         outcome = await run_write(Approval(services, task), RESULT_TIMEOUT)
         print_lines(outcome_sentence(outcome))

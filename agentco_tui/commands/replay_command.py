@@ -39,6 +39,7 @@ def start_recording(
         company=settings.company,
         refresh=settings.refresh,
         mapping=settings.mapping.declared,
+        platform=settings.platform,
     )
     try:
         redact = key.redact if key is not None else str
@@ -82,6 +83,7 @@ def replay_settings(about: About, arguments: Arguments, env: Mapping[str, str]) 
         "company": about.company,
         "refresh": refresh,
         "mapping": mapping,
+        "platform": about.platform,
         "read_only": True,
         "trust_env": False,
         "ca_file": None,

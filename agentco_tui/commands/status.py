@@ -60,6 +60,8 @@ class Finding(NamedTuple):
     """What the id is of: task, budget, alert or agent; "part" if a feed could not be read."""
     id: str | None
     text: str
+    also: tuple[tuple[str, str], ...] = ()
+    """Kind and id of what else has the same cause, and is no finding of its own."""
 
 
 class Judgement(msgspec.Struct, frozen=True, kw_only=True):
@@ -206,7 +208,8 @@ def _need_findings(
         text: str = sentence_of(need, names, outlook, now)
         if need.snooze is not None:
             text = f"{text}; snoozed, {need.snooze.return_words(now)}"
-        findings.append(Finding(need.level, need.kind, need.record.id, text))
+        also = tuple((str(other.kind), other.record.id) for other in need.others)
+        findings.append(Finding(need.level, need.kind, need.record.id, text, also))
     return findings
 
 
@@ -353,12 +356,21 @@ def _as_json(judgement: Judgement, settings: Settings) -> dict[str, object]:
             }
             for owner, budget in judgement.sums
         ],
-        "findings": [
-            {"status": level.name.lower(), "kind": kind, "id": record_id, "text": clean_line(text)}
-            for level, kind, record_id, text in judgement.findings
-        ],
+        "findings": [_finding_as_json(finding) for finding in judgement.findings],
         "failed": [{"part": feed, **error_json(error)} for feed, error in judgement.failed.items()],
     }
+
+
+def _finding_as_json(finding: Finding) -> dict[str, object]:
+    fields: dict[str, object] = {
+        "status": finding.level.name.lower(),
+        "kind": finding.kind,
+        "id": finding.id,
+        "text": clean_line(finding.text),
+    }
+    if finding.also:
+        fields["also"] = [{"kind": kind, "id": record_id} for kind, record_id in finding.also]
+    return fields
 
 
 def _budget_as_json(budget: Budget) -> dict[str, object]:

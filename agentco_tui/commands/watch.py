@@ -53,6 +53,8 @@ async def _watch(arguments: Arguments, env: Mapping[str, str], workspace: Worksp
     # `at_start`: also of what exists already, unless an earlier run has notified of it.
     notifier = Notifier(workspace.outlook, notify, at_start=True, remembered=remembered)
     about = {"AGENTCO_PROFILE": workspace.profile, "AGENTCO_BASE_URL": workspace.origin}
+    if settings.platform is not None:
+        about["AGENTCO_PLATFORM"] = settings.platform
     command = CriticalCommand({**env, **about}, workspace.key.redact)
     command.on_trouble = print_to_stderr
     # Events of an earlier run for which the command could not be run any more.

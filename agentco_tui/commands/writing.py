@@ -162,6 +162,7 @@ async def open_for_writing(settings: Settings) -> AsyncIterator[tuple[Workspace,
             state_folder() / JOURNAL_FILE, Permissions(off_by(settings))
         )
         try:
+            await workspace.read_role()
             yield workspace, services
         finally:
             await workspace.aclose()

@@ -10,8 +10,9 @@ platform is configured, as at the first start.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -26,6 +27,9 @@ from agentco_tui.config.settings import (
 )
 from agentco_tui.text import SafeText, clean_line, mark_safe
 
+if TYPE_CHECKING:
+    from agentco_tui.api.capabilities import Recognised
+
 __all__ = [
     "DEFAULT_PROFILE",
     "AlertLimits",
@@ -38,7 +42,9 @@ __all__ = [
     "SettingsError",
     "Switch",
     "ViewSettings",
+    "how_to_choose",
     "off_by",
+    "platform_line",
 ]
 
 Arguments = Mapping[str, Any]
@@ -58,6 +64,20 @@ class Switch(msgspec.Struct, frozen=True):
     """The id of the "needs you" list's item on which the next dashboard puts the cursor."""
     failure: SafeText | None = None
     """Why `profile` could not be used; then the previous dashboard is opened again."""
+
+
+def platform_line(name: str) -> str:
+    """The line of a profile that chooses a platform's file by its name."""
+    return f"platform = {msgspec.json.encode(name).decode()}"
+
+
+def how_to_choose(found: Recognised) -> SafeText:
+    """A sentence for a user whose settings name no platform, but whose address is a known one's."""
+    key = "" if found.needs_key else ", which needs no key"
+    line = platform_line(found.name)
+    flag = f"--platform {shlex.quote(found.name)}"
+    words = f"this is {found.title}{key}: put {line} into the profile, or start with {flag}"
+    return clean_line(f"{words}; `agentco-tui login` writes a profile", 300)
 
 
 def off_by(settings: Settings) -> SafeText | None:

@@ -47,6 +47,7 @@ class KeyLocation:
     profile: str
     value: Any = field(repr=False)
     """The setting's value (an absolute path for a file); not shown, as it may be a key by mistake.
+    Of `NO_KEY`: whether the file has the profile.
     """
     env: Mapping[str, str] = field(repr=False, compare=False)
     """The environment to read. It may contain secrets. It is not compared, because the program
@@ -56,7 +57,10 @@ class KeyLocation:
     def description(self) -> str:
         """The location in a sentence: "AGENTCO_API_KEY", "api_key_file of profile prod"."""
         if self.setting == NO_KEY:
-            return f"profile {self.profile}, which has no key"
+            is_in_file = bool(self.value)
+            if is_in_file:
+                return f"profile {self.profile}, which has no key"
+            return f"{API_KEY}, which is not set"
         return API_KEY if self.setting == API_KEY else f"{self.setting} of profile {self.profile}"
 
     @property

@@ -43,7 +43,9 @@ VARIABLES: Mapping[str, str] = {
     declared.name: declared.setting.variable for declared in DECLARED if declared.setting.variable
 }
 """The environment variable of each setting that has one; an empty variable counts as not set."""
-_VARIABLES_OF_START = frozenset({API_KEY, VARIABLES["base_url"], VARIABLES["profile"]})
+_VARIABLES_OF_START = frozenset(
+    {API_KEY, VARIABLES["base_url"], VARIABLES["profile"], VARIABLES["platform"]}
+)
 """Variables that apply only to the profile that the program started with."""
 _FLAGS_OF_START = {*VARIABLES, "company", "screen"} - {"read_only"}
 """Flags that apply only to the profile that the program started with."""
@@ -336,9 +338,9 @@ class Resolver:
             return
         if self._is_reported(*(f"profiles.{self.profile}.{name}" for name in KEY_SOURCES)):
             return
-        if self.entry.get("platform") is not None:
+        if self._pick(_SETTINGS_BY_NAME["platform"]) is not None:
             # Its file says whether it needs one; it is read when the platform is opened.
-            self.key_location = KeyLocation(NO_KEY, self.profile, None, {})
+            self.key_location = KeyLocation(NO_KEY, self.profile, bool(self.entry), {})
             return
         if self.entry:
             hint = f"set {API_KEY}, or one of {', '.join(KEY_SOURCES)} in profile {self.profile}"
@@ -352,6 +354,9 @@ class Resolver:
         for name, declared in _SETTINGS_BY_NAME.items():
             if name not in _RESOLVED_FIRST and not declared.is_table:
                 values[name] = self._pick(declared)
+        if not self._with_profile:
+            # What was given is meant for a real one; the demo and recordings have the usual one.
+            values["platform"] = None
         for field, record in _RECORDS.items():
             settings = [declared for declared in DECLARED if declared.field == field]
             values[field] = record(**{each.name: self._pick(each) for each in settings})

@@ -399,6 +399,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             tables=(PROFILE,),
             takes_effect=TakesEffect.NEXT_START,
             example='"paperclip"',
+            flag="--platform",
+            variable="AGENTCO_PLATFORM",
         ),
     ] = None
     company: Annotated[

@@ -51,6 +51,7 @@ from agentco_tui.model import (
     Ref,
     Severity,
     TaskState,
+    with_key,
 )
 from agentco_tui.model import format as fmt
 from agentco_tui.model.period import period_of
@@ -282,7 +283,7 @@ def _decided(context: _Since, sent: Mapping[str, ChangeEvent]) -> list[ChangeEve
         if key is None and life.agent:
             key = f"agents:{life.agent}"
         if verdict_of(life) is not None:
-            events.append(_decision(life, at, own_write, key or ""))
+            events.append(_decision(_title(life, context), life, at, own_write, key or ""))
         elif own_write is not None:
             events.append(replace(own_write, key=key or own_write.key))
         else:
@@ -290,13 +291,16 @@ def _decided(context: _Since, sent: Mapping[str, ChangeEvent]) -> list[ChangeEve
     for task_id, own_write in unmatched.items():
         events.append(replace(own_write, key=entry_keys.get(task_id, own_write.key)))
     if unknown:
-        events.append(_of_unknown_outcome(unknown))
+        titles = [_title(life, context) for life in unknown]
+        events.append(_of_unknown_outcome(unknown, titles))
     return events
 
 
-def _decision(life: TaskLife, at: float, own_write: ChangeEvent | None, key: str) -> ChangeEvent:
+def _decision(
+    title: SafeText, life: TaskLife, at: float, own_write: ChangeEvent | None, key: str
+) -> ChangeEvent:
     """The event of a task whose outcome is known."""
-    text = f"{verdict_of(life)} {_title(life)}"
+    text = f"{verdict_of(life)} {title}"
     level = Level.OK
     if life.state is TaskState.FAILED:
         level = Level.CRITICAL
@@ -331,8 +335,11 @@ def verdict_of(life: TaskLife) -> SafeText | None:
     return None
 
 
-def _title(life: TaskLife) -> SafeText:
-    return life.title or clean_line(life.id, 60)
+def _title(life: TaskLife, context: _Since) -> SafeText:
+    """The title of a task, behind its key if it is in a list that was read."""
+    if not life.title:
+        return clean_line(life.id, 60)
+    return with_key(context.names.task_key(Ref(id=life.id)), life.title)
 
 
 def _noticed_late(life: TaskLife, at: float) -> str:
@@ -344,14 +351,14 @@ def _noticed_late(life: TaskLife, at: float) -> str:
     return f", at some time since {to_minute(life.departed_after, life.departed)}"
 
 
-def _of_unknown_outcome(lives: Sequence[TaskLife]) -> ChangeEvent:
+def _of_unknown_outcome(lives: Sequence[TaskLife], titles: Sequence[SafeText]) -> ChangeEvent:
     """One event for all tasks that left the queue with an unknown outcome."""
     tasks = "1 task" if len(lives) == 1 else f"{fmt.count(len(lives))} tasks"
-    titles = ", ".join(_title(life) for life in lives[:MOST_NAMED])
+    named = ", ".join(titles[:MOST_NAMED])
     if len(lives) > MOST_NAMED:
-        titles += f" and {fmt.count(len(lives) - MOST_NAMED)} more"
+        named += f" and {fmt.count(len(lives) - MOST_NAMED)} more"
     last = max(life.departed or 0.0 for life in lives)
-    words = mark_safe(f"{tasks} left the queue, outcome unknown: {titles}")
+    words = mark_safe(f"{tasks} left the queue, outcome unknown: {named}")
     return ChangeEvent(last, words, level=Level.UNKNOWN)
 
 
@@ -529,12 +536,13 @@ def _newly_waiting(context: _Since) -> list[ChangeEvent]:
             continue
         level = insight.task_level(task, context.now, context.limits)
         who = context.names.agent(task.agent) if task.agent else mark_safe("")
-        event = ChangeEvent(at, task.title, who, level, f"tasks:{task.id}")
+        event = ChangeEvent(at, task.keyed_title, who, level, f"tasks:{task.id}")
         line = (level, task.title, task.agent)
         earlier = events.get(line)
         if earlier is not None:
             oldest = min(at, earlier.at or at)
-            event = replace(earlier, at=oldest, times=earlier.times + 1)
+            times = earlier.times + 1
+            event = replace(earlier, text=task.title, at=oldest, times=times)
         events[line] = event
     return list(events.values())
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from agentco_tui.keys.commands import Command
 from agentco_tui.keys.places import SCREEN_OF_KIND, Place
+from agentco_tui.text import clean_line
 
 VERB_ID = "verb."
 """How the ids of these commands begin."""
@@ -19,16 +20,17 @@ def places_of_kind(kind: str) -> tuple[Place, ...]:
     return () if screen is None else (screen, "overview")
 
 
-def verb_command(name: str, key: str, label: str, kind: str) -> Command:
-    """The command of a verb for records of a kind."""
+def verb_command(name: str, key: str, label: str, kind: str, platform: str) -> Command:
+    """The command of a verb that a platform offers for records of a kind."""
     own, *others = places_of_kind(kind)
+    words = clean_line(name, 40)
     return Command(
         id=f"{VERB_ID}{name}",
         keys=key,
         label=label,
-        tooltip=f"{label} the {kind}, where the platform offers it.",
+        tooltip=f"{words[:1].upper()}{words[1:]}, if {platform} offers it for the {kind}.",
         where=own,
-        run=f"command('verb', '{name}')",
+        run=f"command('verb', {name!r})",
         also=tuple(others),
         verb=name,
     )

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import IntEnum
 from math import inf
+from typing import NamedTuple
 
 from agentco_tui.config import AlertLimits
 from agentco_tui.model import (
@@ -27,7 +28,7 @@ from agentco_tui.model import (
 )
 from agentco_tui.model.period import period_of
 from agentco_tui.reading.values.status_word import agent_state
-from agentco_tui.text import SafeText
+from agentco_tui.text import SafeText, mark_safe
 from agentco_tui.text.memoized import memoized
 
 
@@ -146,14 +147,45 @@ NOT_AT_WORK = (AgentState.PAUSED, AgentState.STOPPED, AgentState.ERROR)
 """The states in which an agent, or a whole company, does not work on its tasks."""
 
 
-def idle_status(company: Company | None) -> SafeText | None:
-    """The platform's word for a company that does not work, such as "paused"; None if it does.
+class Idleness(NamedTuple):
+    """That a company does not work."""
 
-    Nothing is concluded from a word that is not known.
+    status: SafeText
+    """The platform's word: "paused", "archived"."""
+    by_budget: bool
+    """Whether its budget has stopped it."""
+
+    @property
+    def words(self) -> SafeText:
+        """Its status, and whether that is because of its budget: "paused (budget)"."""
+        return mark_safe(f"{self.status} (budget)" if self.by_budget else self.status)
+
+
+def idleness(company: Company | None, budget: Budget | None) -> Idleness | None:
+    """That a company does not work, by its status or its budget; None if it does.
+
+    Nothing is concluded from a word that is not known. A company that its budget has stopped is
+    paused, whatever its own status says.
     """
-    if company is None or company.status is None:
+    if company is None:
         return None
-    return company.status if agent_state(company.status) in NOT_AT_WORK else None
+    is_stopped = budget is not None and budget.paused is True
+    if company.status is not None and agent_state(company.status) in NOT_AT_WORK:
+        return Idleness(company.status, is_stopped)
+    return Idleness(mark_safe("paused"), by_budget=True) if is_stopped else None
+
+
+def agent_reason(agent: Agent) -> SafeText | None:
+    """Why an agent is paused or in error, in the platform's words; None if it does not say it."""
+    if agent.state is AgentState.ERROR and agent.error_reason is not None:
+        return agent.error_reason
+    return agent.pause_reason
+
+
+def with_reason(words: str, agent: Agent) -> SafeText:
+    """Words for an agent's state, and in brackets the reason: "paused (budget)"."""
+    reason = agent_reason(agent)
+    return mark_safe(words if reason is None else f"{words} ({reason})")
 
 
 def is_failing(agent: Agent) -> bool:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Final, TypeVar
 
-from agentco_tui.live.insight import idle_status, in_scope
+from agentco_tui.live.insight import Idleness, idleness, in_scope
 from agentco_tui.live.ownership import company_of
 from agentco_tui.live.store import Collection, Store
 from agentco_tui.model import Activity, Agent, Alert, Budget, BudgetScope, Company, Ref, Task
@@ -49,13 +49,31 @@ class Names:
             return None
         return self._store.agents.get(ref.id)
 
+    def idleness(self, company: Ref | None) -> Idleness | None:
+        """That a company does not work; None if it does, or if that is not known."""
+        if company is None:
+            return None
+        budget = self._store.company_budgets.get(company.id)
+        return idleness(self._store.companies.get(company.id), budget)
+
+    def idle_companies(self, scope: str | None = None) -> list[tuple[SafeText, Idleness]]:
+        """The names of the companies in a scope that do not work, and that they do not."""
+        found: list[tuple[SafeText, Idleness]] = []
+        budgets = self._store.company_budgets
+        for company in self._store.companies:
+            idle = idleness(company, budgets.get(company.id))
+            ref = Ref(company.id, company.name)
+            if idle is not None and in_scope(ref, scope):
+                found.append((self.company(ref), idle))
+        return found
+
     def idle_company_of(self, record: Task | Agent) -> SafeText | None:
         """That the company of a record does not work: "Globex is paused"; None if it does."""
         ref = self.company_of(record)
-        status = idle_status(self._store.companies.get(ref.id)) if ref is not None else None
-        if status is None:
+        idle = self.idleness(ref)
+        if idle is None:
             return None
-        return joined((self.company(ref), status), " is ")
+        return joined((self.company(ref), idle.status), " is ")
 
     def known_name(self, ref: Ref | None, kind: str = "") -> SafeText | None:
         """The name of the record that is referred to; None if it is not known.
@@ -69,7 +87,7 @@ class Names:
         if ref.name or ref.id is None:
             return ref.name
         names_by_kind: dict[str, SafeText] = {}
-        task = self._store.pending.get(ref.id) or self._store.tasks.get(ref.id)
+        task = self._task(ref)
         if task is not None:
             names_by_kind["task"] = task.title
         agent = self._store.agents.get(ref.id)
@@ -84,6 +102,14 @@ class Names:
             return None
         [name] = names_by_kind.values()
         return name
+
+    def task_key(self, ref: Ref) -> SafeText | None:
+        """What users call a task beside its title; None if that is not known."""
+        task = self._task(ref)
+        return None if task is None else task.key
+
+    def _task(self, ref: Ref) -> Task | None:
+        return self._store.pending.get(ref.id) or self._store.tasks.get(ref.id)
 
     def of_entry(self, entry: Activity, slot: str) -> SafeText | None:
         """The name of an entry's `actor`, `target`, or another reference field of that name."""

@@ -1,5 +1,7 @@
 """Finds the company that a record belongs to: the one that it names, or that of its AI agent.
 
+What a record reports, its cause, is one of that company's.
+
 A `Ref` is a reference to another record by id, name or both. A budget has the id of its owner.
 """
 
@@ -30,3 +32,14 @@ def company_of(
     if owner is None:
         return None
     return owner.company
+
+
+def cause_of(record: Task | Agent | Budget | Alert | Activity) -> str | None:
+    """What a record reports, told apart from the causes of other companies; None if it is unknown.
+
+    Only the company that the record itself names counts, so it never changes without the record.
+    """
+    if record.cause is None:
+        return None
+    company = company_of(record, {}) or Ref()
+    return f"{company.id or ''}\n{record.cause}"

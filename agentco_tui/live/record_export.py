@@ -76,6 +76,7 @@ def export_columns(kind: str) -> Mapping[str, tuple[str, type]]:
         value_type = union_members[0] if union_members else field.type
         columns[_RENAMED.get(field.name, field.name)] = field.name, value_type
     del columns["id_doubt"]
+    del columns["cause"]  # only equal or not: it says nothing to anyone else
     extra = columns.pop("extra")
     for name, value_type in ABOUT_THE_ID.items():
         columns[name] = name, value_type
@@ -128,7 +129,8 @@ def as_json(record: Record, names: Names) -> dict[str, object]:
         elif value_type is Ref:
             known_name = value.name
             if not known_name and value.id is not None:
-                kind = phrase(getattr(record, f"{field}_type", None) or field)
+                sort = getattr(record, f"{field}_type", None) or _KINDS_OF_REFS.get(field)
+                kind = phrase(sort or field)
                 known_name = names.known_name(value, kind)
             values[name] = {"id": value.id, "name": known_name}
         elif value_type is Money:
@@ -216,6 +218,8 @@ _DERIVED: Final[Mapping[str, tuple[type[Record], ...]]] = {
 """The fields that `_derived_value` may know although they were not sent, and of which records."""
 
 
+_KINDS_OF_REFS: Final = {"reports_to": "agent"}
+"""The kind of record that a field refers to, if that is not the field's name."""
 _stamp: Final = memoized(256)(stamp)
 """Times of one record are often the same: when it was created and updated, decided and finished."""
 

@@ -13,6 +13,7 @@ import zlib
 from collections.abc import Iterable
 from contextlib import suppress
 from contextvars import ContextVar
+from math import inf
 from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
@@ -105,14 +106,36 @@ def _recorded_error(failure: FailedWith, path: SafeText) -> ApiError:
     return error
 
 
+def _answers_of_poll() -> list[Recorded]:
+    """Return the answers to the requests of the poll that is under way, in their order.
+
+    The last one is of the list itself: a platform may need the list of its companies before it.
+    """
+    lookups = _lookups.get() or []
+    return [lookup.answer.answer for lookup in lookups if lookup.answer is not None]
+
+
+def _seconds_under_way(answers: Iterable[Recorded]) -> float:
+    """Return the seconds in which at least one of these requests was under way."""
+    seconds = 0.0
+    counted_until = -inf
+    for answer in sorted(answers, key=lambda answer: answer.at - answer.took):
+        began = max(answer.at - answer.took, counted_until)
+        seconds += max(0.0, answer.at - began)
+        counted_until = max(counted_until, answer.at)
+    return seconds
+
+
 class ReplayLogReader(LogReader):
     """Fills the gaps of a poll only with answers that came after the poll's own."""
 
+    polled_at = -inf
+    """When the answer to the poll came, in seconds since 1970."""
+
     async def request(self, *request: Any) -> Listing[Activity]:
         listing = await super().request(*request)
-        lookups = _lookups.get() or []
-        times = [lookup.answer.answer.at for lookup in lookups if lookup.answer is not None]
-        if times and times[-1] < times[0]:
+        answers = _answers_of_poll()
+        if answers and answers[-1].at < self.polled_at:
             raise NotYet(mark_safe("not yet in the recording"))
         return listing
 
@@ -124,7 +147,8 @@ class ReplayPoller(Poller):
 
     def __init__(self, *parts: Any, **options: Any) -> None:
         super().__init__(*parts, **options)
-        self.backfill.reader = ReplayLogReader(self.client)
+        self._log_reader = ReplayLogReader(self.client)
+        self.backfill.reader = self._log_reader
         self._changed = asyncio.Event()
         """Set if the clock, the query or the paces were changed."""
 
@@ -179,6 +203,8 @@ class ReplayPoller(Poller):
         try:
             is_current = await super()._poll_once(feed)
             if feed is FeedName.ACTIVITY:
+                answers = _answers_of_poll()
+                self._log_reader.polled_at = answers[-1].at if answers else -inf
                 with suppress(ApiError):
                     await self.backfill.fill_gaps()
             return is_current
@@ -191,10 +217,10 @@ class ReplayPoller(Poller):
     def _record_answer(self, feed: FeedName, schedule: Schedule, began: float, took: float) -> None:
         """Set the freshness that the feed had then; `took` is that of the replay, not used."""
         lookups = [lookup for lookup in _lookups.get() or [] if lookup.answer is not None]
-        answers = [lookup.answer.answer for lookup in lookups if lookup.answer is not None]
+        answers = _answers_of_poll()
         shown_time = self.clock.time()
-        recorded_duration = sum(answer.took for answer in answers)
-        answered_at = max((answer.at for answer in answers), default=shown_time)
+        recorded_duration = _seconds_under_way(answers)
+        answered_at = answers[-1].at if answers else shown_time
         schedule.shown_from = began
         _, is_slowed = poll_spacing(self.pace(feed), self.refresh, recorded_duration)
         freshness = Freshness(

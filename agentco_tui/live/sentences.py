@@ -17,7 +17,7 @@ from typing import Final
 
 from agentco_tui.live.activity_window import is_gap
 from agentco_tui.live.names import Names
-from agentco_tui.model import Activity, Ref
+from agentco_tui.model import Activity, Ref, has_word
 from agentco_tui.reading.field_names import phrase
 from agentco_tui.text import SafeText, clean_line, joined, mark_safe, signs
 from agentco_tui.text.memoized import memoized
@@ -124,19 +124,19 @@ def _object_of(entry: Activity, names: Names) -> tuple[str, str]:
         return "", ""  # it was done to the actor
     known = names.known_name(ref, sort)
     if sort == "task":
-        return sort, _task_words(entry, ref, known)
+        return sort, _task_words(entry.task_key or names.task_key(ref), ref, known)
     if known is None:
         return sort, clean_line(ref.id or "", 60)
     return sort, known
 
 
-def _task_words(entry: Activity, task: Ref, title: SafeText | None) -> str:
+def _task_words(key: SafeText | None, task: Ref, title: SafeText | None) -> str:
     """The key and the title of a task: "GLO-7 “Publish prices”"; its id if neither is known."""
     if title is None:
-        return entry.task_key or clean_line(task.id or "", 60)
-    if entry.task_key is None:
+        return key or clean_line(task.id or "", 60)
+    if key is None or has_word(title, key):
         return f"“{title}”"
-    return f"{entry.task_key} “{title}”"
+    return f"{key} “{title}”"
 
 
 class Fold:

@@ -17,6 +17,7 @@ from typing import Final
 from agentco_tui.config import AlertLimits
 from agentco_tui.live.insight import Level, priority_rank, waiting_since, waits_for_person
 from agentco_tui.live.ordered_collections import SortedKeys
+from agentco_tui.live.ownership import cause_of
 from agentco_tui.model import BudgetScope, Ref, Task
 
 Owner = tuple[BudgetScope, str]
@@ -37,6 +38,10 @@ class WaitingQueue:
     An added, changed or removed task costs the same however long the queue is. No clock is needed
     to keep it: within one urgency, tasks are sorted by the time since which they wait, so the
     critical ones come first, then those with a warning, and two positions say how many there are.
+
+    Tasks with the same cause (`ownership.cause_of`) count as one, for each owner and in all. If
+    they are set aside, `count_levels` and `worst_tasks` leave them out: whoever set them aside
+    shows them as one need.
     """
 
     def __init__(self, scope: str | None = None) -> None:
@@ -46,23 +51,33 @@ class WaitingQueue:
         """
         self.scope = scope
         self.count = 0
-        """How many tasks wait, as of the last `settle_counts`.
+        """How many tasks wait, as of the last `settle_counts`; those of one cause are one.
 
         So it never counts only a part of a long list that has just come.
         """
+        self.listed = 0
+        """The same of all tasks, those of one cause each."""
         self.oldest: float | None = None
         """Since when the oldest of them waits, in seconds since 1970; None if no task says."""
         self.revision = 0
         """Grows with every task that is added to the queue or leaves it."""
         self.waiting_by_owner = Counter[Owner]()
+        """How many tasks wait with an owner; those of one cause are one."""
         self.changed_owners: set[Owner] = set()
         """Owners whose count or oldest wait changed; the `QueueTracker` clears the set."""
+        self.ids_by_cause: dict[str, dict[str, None]] = {}
+        """Ids of the counted tasks of each cause."""
+        self.changed_causes: set[str] = set()
+        """Causes whose tasks changed; the `NeedsModel` clears the set."""
         self._tasks: dict[str, Task] = {}  # all that wait, of whatever company
         self._company_by_agent: dict[str, str] = {}
         self._tasks_by_agent: dict[str, dict[str, None]] = {}
         """Ids of tasks without a company of their own: it is their agent's, and may change."""
         # For each urgency the counted tasks: since when each waits, and its id.
         self._by_urgency = tuple(SortedKeys[tuple[float, str]]() for _ in _URGENCIES)
+        self._set_aside = SortedKeys[tuple[float, str]]()  # the same of tasks of these causes:
+        self._causes_set_aside: set[str] = set()
+        self._tasks_by_cause = Counter[tuple[Owner, str]]()
         self._waits_by_owner: dict[Owner, _Minimum] = {}  # since when their tasks wait
 
     def __contains__(self, task_id: object) -> bool:
@@ -74,13 +89,15 @@ class WaitingQueue:
         return frozenset(self._tasks)
 
     def settle_counts(self) -> None:
-        """Let `count` and `oldest` show all changes taken in up to now."""
+        """Let `count`, `listed` and `oldest` show all changes taken in up to now."""
         self.count = self.waiting_by_owner[EVERYTHING]
+        self.listed = sum(map(len, (*self._by_urgency, self._set_aside)))
         self.oldest = self.oldest_now()
 
     def oldest_now(self) -> float | None:
         """As `oldest`, but of all changes up to now, not only up to the last `settle_counts`."""
-        first = [key for tasks in self._by_urgency for key in tasks.slice(0, 1)]
+        sections = (*self._by_urgency, self._set_aside)
+        first = [key for tasks in sections for key in tasks.slice(0, 1)]
         since, _ = min(first, default=(inf, ""))
         if since == inf:
             return None
@@ -116,6 +133,29 @@ class WaitingQueue:
             if task.company is None and task.agent is not None and task.agent.id is not None:
                 self._tasks_by_agent.setdefault(task.agent.id, {})[task_id] = None
             self._count_task(task)
+
+    def set_aside(self, cause: str, *, is_aside: bool) -> None:
+        """Set the tasks of a cause aside, those to come among them, or rank them again."""
+        if (cause in self._causes_set_aside) is is_aside:
+            return
+        tasks = [self._tasks[each] for each in self.ids_by_cause.get(cause, ())]
+        places: list[tuple[float, str]] = []
+        for task in tasks:
+            since = waiting_since(task)
+            places.append((inf if since is None else since, task.id))
+        for task, place in zip(tasks, places, strict=True):
+            self._section_of(task).remove(place)
+        if is_aside:
+            self._causes_set_aside.add(cause)
+        else:
+            self._causes_set_aside.remove(cause)
+        for task, place in zip(tasks, places, strict=True):
+            self._section_of(task).add(place)
+        self.revision += 1
+
+    def is_aside(self, task: Task) -> bool:
+        """Whether a counted task is one of those that are set aside."""
+        return cause_of(task) in self._causes_set_aside
 
     def set_company(self, agent_id: str, company_id: str) -> None:
         """Note the company of an agent, "" if it has none: its tasks may name none themselves."""
@@ -179,9 +219,16 @@ class WaitingQueue:
         if not self._is_counted(task):
             return
         since = waiting_since(task)
-        self._by_urgency[urgency_of(task)].add((inf if since is None else since, task.id))
+        section = self._by_urgency[urgency_of(task)]
+        cause = None if task.cause is None else cause_of(task)
+        if cause is not None:
+            section = self._section_of(task)
+            self.ids_by_cause.setdefault(cause, {})[task.id] = None
+            self.changed_causes.add(cause)
+        section.add((inf if since is None else since, task.id))
         for owner in self._note_owners(task):
-            self.waiting_by_owner[owner] += 1
+            if cause is None or self._count_of_cause(owner, cause, 1):
+                self.waiting_by_owner[owner] += 1
             if since is None or owner is EVERYTHING:
                 continue
             waits = self._waits_by_owner.get(owner)
@@ -194,14 +241,40 @@ class WaitingQueue:
         if not self._is_counted(task):
             return
         since = waiting_since(task)
-        self._by_urgency[urgency_of(task)].remove((inf if since is None else since, task.id))
+        section = self._by_urgency[urgency_of(task)]
+        cause = None if task.cause is None else cause_of(task)
+        if cause is not None:
+            section = self._section_of(task)
+            self._uncount_cause(cause, task.id)
+        section.remove((inf if since is None else since, task.id))
         for owner in self._note_owners(task):
-            self.waiting_by_owner[owner] -= 1
+            if cause is None or self._count_of_cause(owner, cause, -1):
+                self.waiting_by_owner[owner] -= 1
             if since is not None and owner is not EVERYTHING:
                 self._waits_by_owner[owner].remove(since)
             if not self.waiting_by_owner[owner]:
                 del self.waiting_by_owner[owner]
                 self._waits_by_owner.pop(owner, None)
+
+    def _section_of(self, task: Task) -> SortedKeys[tuple[float, str]]:
+        return self._set_aside if self.is_aside(task) else self._by_urgency[urgency_of(task)]
+
+    def _uncount_cause(self, cause: str, task_id: str) -> None:
+        self.changed_causes.add(cause)
+        ids = self.ids_by_cause[cause]
+        del ids[task_id]
+        if not ids:
+            del self.ids_by_cause[cause]
+
+    def _count_of_cause(self, owner: Owner, cause: str, step: int) -> bool:
+        """Count one task of a cause more or less; returns whether it was the first, or the last."""
+        before = self._tasks_by_cause[owner, cause]
+        after = before + step
+        if after:
+            self._tasks_by_cause[owner, cause] = after
+        else:
+            del self._tasks_by_cause[owner, cause]
+        return not before or not after
 
     def _note_owners(self, task: Task) -> Iterable[Owner]:
         owners = (

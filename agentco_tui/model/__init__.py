@@ -21,7 +21,7 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from agentco_tui.text import SafeText, clean_line
+from agentco_tui.text import SafeText, clean_line, joined
 
 R = TypeVar("R")
 
@@ -52,6 +52,9 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The fields that were not understood, as JSON; empty if there were none."""
     id_doubt: IdDoubt | None = None
     """Why no write may name this record; None if a write may."""
+    cause: str | None = None
+    """Which cause of its company it reports, if the platform says so: records of any kind with the
+    same one are one need. Never shown, and never an id."""
 
     @property
     def unwritable(self) -> SafeText | None:
@@ -180,6 +183,10 @@ class Agent(Record, frozen=True, kw_only=True, gc=False):
     status: SafeText | None = None
     state: AgentState | None = None
     pause_reason: SafeText | None = None
+    error_reason: SafeText | None = None
+    """What went wrong; it counts only while the state is ERROR, and may be older than the state."""
+    reports_to: Ref | None = None
+    """The agent whose instructions it follows."""
     model: SafeText | None = None
     tasks_completed: int | None = None
     created: Moment | None = None
@@ -193,6 +200,10 @@ class Task(Record, frozen=True, kw_only=True, gc=False):
     """Its title, else another text that describes it, else its id."""
     title_from: str = "title"
     """The field the title was taken from; "id" if there were no words at all."""
+    key: SafeText | None = None
+    """What users call it beside its title: "GLO-7"."""
+    kind: SafeText | None = None
+    """What sort of thing it is, in the platform's word: "hire_agent", "review"."""
     description: SafeText | None = None
     """Several lines, safe as a block."""
     status: SafeText | None = None
@@ -219,6 +230,11 @@ class Task(Record, frozen=True, kw_only=True, gc=False):
     """What it is expected to cost in all, if the platform sends that under a name of its own."""
     content: bytes = b""
     """A digest of all fields except the volatile ones (see `reading/content.py`)."""
+
+    @property
+    def keyed_title(self) -> SafeText:
+        """The title behind the key, unless the key is a word of the title: "GLO-7 Ship it"."""
+        return with_key(self.key, self.title)
 
     @property
     def cut(self) -> SafeText | None:
@@ -392,6 +408,29 @@ class Receipt(msgspec.Struct, Generic[R], frozen=True, kw_only=True):
     """`status` in the answer: of the call or of the record, a hint only."""
     message: SafeText | None = None
     """The platform's own words; the reason where the verdict is NO."""
+
+
+def with_key(key: SafeText | None, title: SafeText) -> SafeText:
+    """A task's title behind its key; the title alone if it has the key, as in "GLO-7: Ship it".
+
+    A key in a longer one does not count: "GLO-7" is not in "GLO-71".
+    """
+    if key is None or has_word(title, key):
+        return title
+    return joined((key, title))
+
+
+def has_word(text: str, word: str) -> bool:
+    """Whether a text has a word that no letter or digit touches, in any case."""
+    text = text.casefold()
+    word = word.casefold()
+    at = text.find(word)
+    while at >= 0:
+        end = at + len(word)
+        if not (text[at - 1 : at].isalnum() or text[end : end + 1].isalnum()):
+            return True
+        at = text.find(word, at + 1)
+    return False
 
 
 def extra_fields(extra: bytes) -> Mapping[str, Any]:

@@ -113,15 +113,19 @@ def duration(seconds: float | None) -> SafeText:
 
 
 def money(
-    sum_: Money | None, short: bool = False, exact: bool = False, rough: bool = False
+    sum_: Money | None,
+    short: bool = False,
+    exact: bool = False,
+    rough: bool = False,
+    brief: bool = False,
 ) -> SafeText:
     """A sum: "$1,234.50", "-$5.00", "~€12.00", "12.00 CHF", "1,200 TOKENS", "1,234.50".
 
     Without a currency there is no sign and two decimals. Sums below ten cents show two significant
     digits ("$0.0012"), from 10^15 on "$1.2E+15". `short` turns millions into "$1.2 M"; `exact`
     shows up to twelve digits behind the point; `rough`, for estimates, rounds to three digits and
-    leaves out the cents of hundreds. An assumed unit is not marked here, because then every sum of
-    such a platform would be: see `money_origin`.
+    leaves out the cents of hundreds; `brief` leaves them out where there are none. An assumed unit
+    is not marked here, because then every sum of such a platform would be: see `money_origin`.
     """
     if sum_ is None or not sum_.amount.is_finite():
         return signs.missing
@@ -131,6 +135,8 @@ def money(
     if rough and amount:
         amount = Decimal(f"{amount:.2e}")
         no_cents |= amount >= 100
+    if brief and amount == amount.to_integral_value():
+        no_cents = True
     exact_decimals: int | None = None
     if exact:
         decimals_sent = max(0, -int(amount.normalize().as_tuple().exponent))

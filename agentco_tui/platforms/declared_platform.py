@@ -15,7 +15,7 @@ from copy import copy
 from datetime import date
 from decimal import Decimal
 from functools import partial
-from secrets import token_hex
+from hashlib import blake2b
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, TypeAlias, TypeVar, cast
 
@@ -37,6 +37,7 @@ from agentco_tui.api.capabilities import (
     OfferedVerb,
     Operation,
     VerbInput,
+    VerbProof,
 )
 from agentco_tui.api.client import Client, open_client
 from agentco_tui.api.credentials import ApiKey, BaseUrl, KeyInUse
@@ -62,8 +63,11 @@ from agentco_tui.model import (
     TraceStep,
     Verdict,
 )
-from agentco_tui.platforms.platform_file import LISTS, kinds_with_verbs
+from agentco_tui.model.format import money
+from agentco_tui.platforms.platform_file import kinds_with_verbs
 from agentco_tui.platforms.platform_records import (
+    GIVEN_NAMES,
+    LISTS,
     DeclaredVerb,
     DeclaredWrite,
     NewsDeclaration,
@@ -72,20 +76,30 @@ from agentco_tui.platforms.platform_records import (
     Sources,
     TraceSource,
 )
-from agentco_tui.platforms.templates import ValueOf, as_word, fill, fill_body, fill_path, names_in
+from agentco_tui.platforms.templates import (
+    ValueOf,
+    as_word,
+    fill,
+    fill_body,
+    fill_path,
+    names_in,
+    split_sum,
+)
 from agentco_tui.reading.decode import read_one
 from agentco_tui.reading.joined_listing import join_listings
 from agentco_tui.reading.json_access import Json, value_at
 from agentco_tui.reading.kinds import mappable_kinds
 from agentco_tui.reading.kinds.budget import WHOLE_ID
-from agentco_tui.reading.mapping import AS_SENT, NO_MAPPING, DeclaredMapping, ProfileMapping
+from agentco_tui.reading.mapping import AS_SENT, NO_MAPPING, UNITS, DeclaredMapping, ProfileMapping
 from agentco_tui.reading.schema import DecodeContext, Kind, NotAskedError, OffsetPages, Row
+from agentco_tui.reading.values.money import scaled
 from agentco_tui.text import SafeText, clean_line
 
 if TYPE_CHECKING:
     from agentco_tui.api.capabilities import Read
     from agentco_tui.api.reply import Reply
-    from agentco_tui.api.transport import KeyHeader, MakeReader, Transport, WhyWithheld
+    from agentco_tui.api.transport import MakeReader, Transport, WhyWithheld
+    from agentco_tui.reading.stream import Beginning
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
@@ -117,7 +131,7 @@ class DeclaredKind:
         self.verbs = {
             verb_name: verb
             for verb_name, verb in file.verbs.items()
-            if name in verb.on and kinds_with_verbs(file).get(name) == LISTS[list_name]
+            if name in verb.on and LISTS[list_name] in kinds_with_verbs(file).get(name, ())
         }
         """The file's verbs for the records of this source."""
         self.types: dict[str, str | None] = {}
@@ -127,16 +141,16 @@ class DeclaredKind:
             if write is not None:
                 self._names |= names_in(write.request[1]) | names_in(write.body)
         for verb in self.verbs.values():
-            self._names |= names_in(verb.asks)
-            if verb.proof is not None:
-                proof = verb.proof
-                self._names |= names_in([proof.get, proof.query, proof.rows])
+            self._names |= names_in(verb.asks) | _proof_names(verb)
         self._never = clean_line(f"{file.name} does not offer to approve this")
         self.reasons = {self._never, *map(clean_line, source.never.values())}
         """Why records can't be approved; other requests may name them."""
         kind_name = LISTS[list_name]
+        fields = source.fields
+        if source.type is not None and kind_name == "task":
+            fields = {"kind": source.type, **fields}
         declared = DeclaredMapping(
-            fields={kind_name: source.fields},
+            fields={kind_name: fields},
             unit=file.money.unit,
             currency=file.money.currency,
             status=source.status if kind_name == "task" else {},
@@ -148,10 +162,11 @@ class DeclaredKind:
         """The names and words of the source, without those of the profile."""
         kind = self.mapping.kind(mappable_kinds()[kind_name])
         own = platform.of_profile
+        currency = own.currency or file.money.currency
+        self._currency = clean_line(currency) if currency else None
         if own != NO_MAPPING:
             # What the user says of the platform comes before what the file says.
             unit = own.unit or file.money.unit
-            currency = own.currency or file.money.currency
             kind = ProfileMapping(replace(own, unit=unit, currency=currency)).kind(kind)
         self.kind: Kind[Any] = copy(kind)
         self.kind.source = f"{list_name}.{name}"
@@ -162,60 +177,95 @@ class DeclaredKind:
         if source.pages is not None:
             self.kind.offset = OffsetPages(source.pages.offset, source.pages.size)
         self._build = self.kind.build
-        self.kind.build = self._build_asked
+        self.kind.build = self._build_listed
+        self.single: Kind[Any] = copy(self.kind)
+        """How a record is read that comes alone: from its own path, or in the answer to a write."""
+        self.single.build = self._build_record
+
+    @property
+    def waits(self) -> bool:
+        """Whether its rows are in the list of what waits for a person."""
+        return self.source.lists != "all"
 
     def offers(self, verb: DeclaredVerb, record: Record) -> bool:
-        """Whether a record of this source is one of those that a verb is for."""
-        is_of_type = _is_wanted(self.types.get(record.id), verb.types)
-        return is_of_type and _is_wanted(getattr(record, "status", None), verb.when)
+        """Whether a record of this source is one of those that a verb is for.
 
-    def request(self, company: str | None, status: str | None, asked: Mapping[str, str]) -> Any:
-        """The path and the query of the source's list."""
-        source = self.source
-        query = dict(source.query)
-        if status == "pending":
-            query.update(source.pending)
-        if source.pages is not None:
-            query[source.pages.limit] = str(source.pages.size)
-        for name, value in asked.items():
-            parameter = source.takes.get(name)  # type: ignore[call-overload]
-            if parameter is not None:
-                template = source.written.get(name, "")  # type: ignore[call-overload]
-                query[parameter] = fill(template, {name: value}.get) or value
-        path = fill_path(source.get, {"company": company}.get)
-        assert path is not None, source.get
-        return path, query
+        It is not without a value that the verb's path or proof names, such as the task of an alert.
+        """
+        row = self.values.get(record.id, {})
+        names = (names_in(verb.request[1]) | _proof_names(verb)) - GIVEN_NAMES
+        is_complete = all(as_word(row.get(name)) for name in names)
+        is_wanted = _is_wanted(getattr(record, "status", None), verb.when)
+        return is_complete and is_wanted and self.has_type(verb, record.id)
 
-    def _build_asked(self, row: Row, context: DecodeContext) -> Any:
-        """The record of a row, with the file's title; raises NotAskedError for other rows."""
-        source = self.source
-        is_in_list = not context.is_root  # a single record was asked for by its id
-        for path, words in source.rows.items():
-            if is_in_list and not _is_wanted(as_word(value_at(row.obj, path)), words):
+    def has_type(self, verb: DeclaredVerb, record_id: str) -> bool:
+        """Whether the row of a record is of a type that a verb is for."""
+        return _is_wanted(self.types.get(record_id), verb.types)
+
+    def _build_listed(self, row: Row, context: DecodeContext) -> Any:
+        """The record of a row of the list, of which what later requests need is kept.
+
+        Raises NotAskedError for rows that are not wanted.
+        """
+        for path, words in self.source.rows.items():
+            if not _is_wanted(as_word(value_at(row.obj, path)), words):
                 raise NotAskedError(path)
-        record = self._build(row, context)
-
-        def value_of(name: str) -> Json:
-            return value_at(row.obj, source.names.get(name, name))
-
+        record = self._build_record(row, context)
         if self._names:
-            self.values[record.id] = {name: value_of(name) for name in self._names}
-        row_type = as_word(value_at(row.obj, source.type)) if source.type is not None else None
+            self.values[record.id] = {name: self._value_in(row, name) for name in self._names}
         if self.verbs:
-            self.types[record.id] = row_type
+            self.types[record.id] = self._type_of(row)
+        return record
+
+    def _value_in(self, row: Row, name: str) -> Json:
+        return value_at(row.obj, self.source.names.get(name, name))
+
+    def _type_of(self, row: Row) -> str | None:
+        path = self.source.type
+        return None if path is None else as_word(value_at(row.obj, path))
+
+    def _build_record(self, row: Row, context: DecodeContext) -> Any:
+        """The record of a row, with the file's title, and why it must not be approved."""
+        source = self.source
+        record = self._build(row, context)
+        if source.cause:
+            values = (as_word(value_at(row.obj, path)) for path in source.cause)
+            record = replace(record, cause=next(filter(None, values), None))
+        row_type = self._type_of(row)
+        titles = source.by_type(row_type, "says") or ()
+        title = self._title(titles, partial(self._value_in, row))
+        if title is not None and type(record) is Alert:
+            record = replace(record, text=title)
         if type(record) is not Task:
             return record
-        for title in source.by_type(row_type, "says") or ():
-            filled = fill(title, value_of)
-            if filled is not None:
-                record = replace(record, title=clean_line(filled, 400), title_from="says")
-                break
+        if title is not None:
+            record = replace(record, title=title, title_from="says")
         why = source.by_type(row_type, "never")
         if why is None and source.approve is None and source.lists != "all":
             why = self._never
         if why is not None and record.id_doubt is None:
             record = replace(record, id_doubt=IdDoubt(reason=clean_line(why)))
         return record
+
+    def _title(self, templates: Sequence[str], value_of: ValueOf) -> SafeText | None:
+        """The first title whose names all have a value; None if there is none."""
+        value_in_title = partial(self._value_in_title, value_of)
+        for template in templates:
+            filled = fill(template, value_in_title)
+            if filled is not None:
+                return clean_line(filled, 400)
+        return None
+
+    def _value_in_title(self, value_of: ValueOf, name: str) -> Json:
+        """The value of a name; of "PATH as UNIT" the sum in words, None if it is 0: no limit."""
+        path, unit = split_sum(name)
+        value = value_of(path)
+        if unit is None:
+            return value
+        if type(value) not in (int, Decimal) or not value:
+            return None
+        amount = scaled(Decimal(value), UNITS[unit])
+        return money(Money(amount, self._currency), brief=True)
 
 
 _Request: TypeAlias = tuple[str, str, tuple[tuple[str, str], ...]]
@@ -275,13 +325,16 @@ class DeclaredPlatform(Client):
         """The last answer to each request for a list."""
         self._changes = Counter[str | None]()
         """By company, how many answers were others than those before them."""
-        self._recent: dict[Any, _SharedAnswer] | None = {}
+        # In a replay a moment of ours can be hours of the recording.
+        self._recent: dict[Any, _SharedAnswer] | None = None if transport.is_replay else {}
         """Answers of this moment; None for a client whose reads are made for themselves."""
+        self._is_for_decisions = False
 
     def for_decisions(self) -> DeclaredPlatform:
         other = super().for_decisions()
         assert isinstance(other, DeclaredPlatform)
         other._recent = None
+        other._is_for_decisions = True
         return other
 
     # -- lists
@@ -417,7 +470,7 @@ class DeclaredPlatform(Client):
             if kind_name != kind:
                 continue
             for declared, of_company in await self._asked(list_name, company, None, every=True):
-                path, query = declared.request(of_company, None, {})
+                path, query = declared.source.request(of_company, None, {})
                 found = await self._find_sent(declared.kind, path, query, sent_id)
                 if found:
                     return found
@@ -428,7 +481,7 @@ class DeclaredPlatform(Client):
         list_name = LIST_OF_OPERATION[read.operation]
         company = cast("str | None", read.arguments.get("company_id"))
         (declared, of_company), *_ = await self._asked(list_name, company, None, every=True)
-        path, query = declared.request(of_company, None, {})
+        path, query = declared.source.request(of_company, None, {})
         where = declared.source.where
 
         def decode_rows(body: Json) -> T:
@@ -440,6 +493,16 @@ class DeclaredPlatform(Client):
         """What the file says of the first source of a list."""
         kinds = self._kinds[LIST_OF_OPERATION[read.operation]]
         return kinds[0].mapping if kinds else AS_SENT
+
+    async def why_read_only(self) -> SafeText | None:
+        """Asks for the role that the file declares, if it does."""
+        role = self.file.role
+        if role is None:
+            return None
+        word = await self._decode_answer(role.get, (), role.read_only_role)
+        if word is None:
+            return None
+        return clean_line(f"your role there is {word}: it may not change anything")
 
     def curl(self, read: Read) -> str:
         """A curl command for the first source of a list, with `{company}` for one of several."""
@@ -510,7 +573,7 @@ class DeclaredPlatform(Client):
         """The verbs that can be tried on a record: "approve", and those of the file."""
         is_approvable = isinstance(record, Task) and record.unwritable is None
         kind_name = type(record).__name__.lower()
-        found = self._listed(kind_name, record.id, lambda kind: kind.source.lists != "all")
+        found = self._listed(kind_name, record.id, lambda kind: kind.waits)
         found = found or self._listed(kind_name, record.id, lambda _: True)
         if found is None:
             return ()
@@ -540,36 +603,69 @@ class DeclaredPlatform(Client):
         """Send a verb of the file, if the record is of a source that it is for."""
         kind, value_of = self._of_verb(verb.kind, verb.name, check_id(record_id, "record_id"))
         write = kind.verbs[verb.name]
-        if given.note is not None and verb.note == "none":
-            raise self._refusal(f"to {verb.name} with a note", "POST")
+        self._check_given(verb, given)
         record = self._last_listed(verb.kind, record_id)
         why = None if record is None else record.unwritable
         if why is not None and why not in kind.reasons:
             info = self.transport.describe(*write.request)
             raise error_for(errors.Unwritable, f"nothing was sent: {why}", info)
         named = self._values_given(write, record_id, given, value_of)
-        return await self._send(write, kind, named, attempt_id, why_withheld)
+        receipt = await self._send(write, kind, named, attempt_id, why_withheld)
+        if receipt.status_word in write.done:
+            # The file's own words count, also where "rejected" would be a no for other writes.
+            receipt = replace(receipt, verdict=Verdict.YES)
+        if receipt.record is not None and receipt.record.id != record_id:
+            # The answer is something new, such as a comment.
+            receipt = replace(receipt, record=None)
+        return receipt
+
+    def _check_given(self, verb: OfferedVerb, given: VerbInput) -> None:
+        """Raise NotOffered for a note or a sum that a verb doesn't take, or that it lacks."""
+        name = clean_line(verb.name, 40)
+        if given.note is not None and verb.note == "none":
+            raise self._refusal(f"to {name} with a note", "POST")
+        if given.note is None and verb.note == "required":
+            raise self._refusal(f"to {name} without a note", "POST")
+        if given.amount is not None and not verb.takes_amount:
+            raise self._refusal(f"to {name} with an amount", "POST")
+        if given.amount is None and verb.takes_amount:
+            raise self._refusal(f"to {name} without an amount", "POST")
 
     async def proof_of(
-        self, verb: OfferedVerb, record_id: str, given: VerbInput = NO_INPUT
-    ) -> frozenset[str]:
+        self,
+        verb: OfferedVerb,
+        record_id: str,
+        given: VerbInput = NO_INPUT,
+        row: Mapping[str, str] = {},
+    ) -> VerbProof:
         """The ids of the rows that the file declares as the proof of a verb."""
-        kind, value_of = self._of_verb(verb.kind, verb.name, check_id(record_id, "record_id"))
-        write = kind.verbs[verb.name]
-        proof = write.proof
+        declared = self.file.verbs[verb.name]
+        proof = declared.proof
         if proof is None:
-            return frozenset()
-        named = self._values_given(write, record_id, given, value_of)
-        path = fill_path(proof.get, named)
-        if path is None:
+            return VerbProof(frozenset())
+        values = row or self._values_of(verb.name, check_id(record_id, "record_id"))
+        words = {name: as_word(values.get(name)) for name in _proof_names(declared) - GIVEN_NAMES}
+        known = {name: word for name, word in words.items() if word}
+        if len(known) < len(words):
             raise self._refusal("a proof for a record without what its request names", "GET")
+        named = self._values_given(declared, record_id, given, known.get)
+        path = fill_path(proof.get, named) or ""
         query = {name: fill(text, named) or "" for name, text in proof.query.items()}
         wanted = {
             field: [fill(word, named) for word in words] for field, words in proof.rows.items()
         }
-        return await self._decode_answer(
+        shown_by = await self._decode_answer(
             path, query.items(), partial(_rows_with, where=proof.where, wanted=wanted)
         )
+        return VerbProof(shown_by, known)
+
+    def _values_of(self, verb: str, record_id: str) -> Mapping[str, Json]:
+        """The values of a record's row, also if it has left its list; {} if it was never read."""
+        for kinds in self._kinds.values():
+            for kind in kinds:
+                if verb in kind.verbs and record_id in kind.values:
+                    return kind.values[record_id]
+        return {}
 
     def _of_verb(self, kind_name: str, verb: str, record_id: str) -> _Found:
         """The source of a record that a verb is for, with the values of its row.
@@ -577,7 +673,7 @@ class DeclaredPlatform(Client):
         Raises NotOffered if the verb is not for it.
         """
         found = self._listed(kind_name, record_id, lambda kind: verb in kind.verbs)
-        if found is None:
+        if found is None or not found[0].has_type(found[0].verbs[verb], record_id):
             raise self._refusal(f"to {clean_line(verb, 40)} this", "POST")
         return found
 
@@ -587,7 +683,8 @@ class DeclaredPlatform(Client):
         """The values of a row, with its id and what the user has given."""
         named: dict[str, Any] = {"id": record_id, "note": given.note}
         if given.amount is not None:
-            named["amount"] = self._amount_sent(write, given.amount)
+            amount = check_limit(given.amount, "amount")
+            named["amount"] = self._amount_sent(write, amount)
         return lambda name: named[name] if name in named else value_of(name)
 
     def _amount_sent(self, write: DeclaredWrite, amount: Decimal) -> msgspec.Raw:
@@ -622,13 +719,33 @@ class DeclaredPlatform(Client):
         once: bool = False,
     ) -> Listing[Any]:
         """The rows of all sources of a list, of one company or of all."""
+        reader = self
+        if self._is_for_decisions and self._recent is None:
+            # Within one read an answer serves several sources; from another read nothing is taken.
+            reader = copy(self)
+            reader._recent = {}
+        return await reader._read_list(
+            list_name, company, status, asked=asked, at_most=at_most, once=once
+        )
+
+    async def _read_list(
+        self,
+        list_name: str,
+        company: str | None,
+        status: str | None,
+        *,
+        asked: Mapping[str, str],
+        at_most: int | None,
+        once: bool,
+    ) -> Listing[Any]:
+        """As `_list`, with the answers of this moment."""
 
         async def read(declared: DeclaredKind, of_company: str | None) -> Listing[Any]:
             most = declared.source.most
             limited = dict(asked) if company is None else {**asked, "company_id": company}
             if most is not None and at_most is not None:
                 limited["limit"] = str(min(at_most, most))
-            path, query = declared.request(of_company, status, limited)
+            path, query = declared.source.request(of_company, status, limited)
             request = (declared.kind.source, path, tuple(query.items()))
             resting = self._resting(declared, of_company, request)
             if resting is not None:
@@ -661,7 +778,8 @@ class DeclaredPlatform(Client):
     ) -> Listing[Any] | None:
         """The last answer to a request that need not be sent again yet; None if it must be."""
         answered = self._answered.get(request)
-        if answered is None or not declared.source.rests or self._recent is None:
+        must_ask = self._is_for_decisions or self._recent is None
+        if answered is None or not declared.source.rests or must_ask:
             return None
         is_quiet = answered.changes == self._changes[company]
         is_young = monotonic() - answered.at < declared.source.rests
@@ -721,22 +839,28 @@ class DeclaredPlatform(Client):
         for declared in self._kinds[list_name]:
             if declared.source.one is not None:
                 path = fill_path(declared.source.one, {"id": record_id}.get) or ""
-                decode = partial(read_one, declared.kind, wanted_id=record_id)
+                decode = partial(read_one, declared.single, wanted_id=record_id)
                 return await self._decode_answer(path, (), decode)
         raise self._refusal(f"any single one of its {list_name}", "GET")
 
     async def _request_page(
-        self, kind: Kind[Any], request: PageRequest, etag: str | None, stream: MakeReader | None
+        self,
+        kind: Kind[Any],
+        request: PageRequest,
+        etag: str | None,
+        stream: MakeReader | None,
+        beginning: Beginning[Any] | None,
     ) -> Reply:
         """The answer to a request; one of this moment, if that was to another list."""
-        ask = partial(super()._request_page, kind, request, etag, stream)
+        ask = partial(super()._request_page, kind, request, etag, stream, beginning)
         if self._recent is None:
             return await ask()
         now = monotonic()
         for key, shared in list(self._recent.items()):
             if now - shared.began > SAME_MOMENT:
                 del self._recent[key]
-        answer = self._recent.get((request, etag))
+        # A whole answer, for which no ETag was sent, also serves who would have sent one.
+        answer = self._recent.get((request, etag)) or self._recent.get((request, None))
         # The companies are asked for before each list of theirs.
         is_another_list = answer is not None and kind.source not in answer.lists
         if answer is None or not (is_another_list or kind.name == "company"):
@@ -787,7 +911,7 @@ class DeclaredPlatform(Client):
         body = fill_body(write.body, value_of)
         try:
             receipt = await self._write(
-                kind.kind, path, body, attempt_id, why_withheld, method=method
+                kind.single, path, body, attempt_id, why_withheld, method=method
             )
         finally:
             self.ask_anew()
@@ -798,13 +922,20 @@ class DeclaredPlatform(Client):
         return receipt
 
     async def _origin(self, task_id: str, has: Callable[[DeclaredKind], object]) -> _Found | None:
-        """The source that a task is from, with the values of its row; lists are read if need be."""
+        """The source that a task is from, with the values of its row; lists are read if need be.
+
+        Of a task that waits, it is the source by which it waits.
+        """
         for status in ("pending", None):
-            found = self._listed("task", task_id, has)
+            found = self._listed_task(task_id, has)
             if found is not None:
                 return found
             await self._list("tasks", None, status)
-        return self._listed("task", task_id, has)
+        return self._listed_task(task_id, has)
+
+    def _listed_task(self, task_id: str, has: Callable[[DeclaredKind], object]) -> _Found | None:
+        waiting = self._listed("task", task_id, lambda kind: kind.waits and has(kind))
+        return waiting or self._listed("task", task_id, has)
 
     def _listed(
         self, kind_name: str, record_id: str, has: Callable[[DeclaredKind], object]
@@ -871,10 +1002,13 @@ def _verbs_of(file: PlatformFile) -> tuple[OfferedVerb, ...]:
     offered: list[OfferedVerb] = []
     for name, verb in file.verbs.items():
         named = names_in(verb.body)
+        kind = next((kinds[source][0] for source in verb.on if source in kinds), None)
+        if kind is None:
+            continue
         offered.append(
             OfferedVerb(
                 name=name,
-                kind=kinds[verb.on[0]],
+                kind=kind,
                 key=key_name(verb.key) or verb.key,
                 label=clean_line(verb.label or name, 20),
                 note=verb.note if "note" in named else "none",
@@ -894,19 +1028,9 @@ def open_platform(
     Without a key nothing is sent in its place, if the file says that none may be needed. Raises
     CredentialError as `open_client` does.
     """
-    key_header: KeyHeader | None = (file.auth.header, file.auth.before_key)
-    if key is None and file.keyless:
-        key = ApiKey(token_hex(20))  # never sent
-        key_header = None
+    key, conventions = file.sending(key)
     make = partial(DeclaredPlatform, file=file)
-    platform = open_client(
-        base_url,
-        key,
-        make=make,
-        key_header=key_header,
-        prefix=file.prefix,
-        **options,
-    )
+    platform = open_client(base_url, key, make=make, conventions=conventions, **options)
     assert isinstance(platform, DeclaredPlatform)
     return platform
 
@@ -934,6 +1058,12 @@ def _is_wanted(word: str | None, words: Sequence[str]) -> bool:
     return not wanted or word in wanted
 
 
+def _proof_names(verb: DeclaredVerb) -> set[str]:
+    """The names in the braces of a verb's proof."""
+    proof = verb.proof
+    return set() if proof is None else names_in([proof.get, proof.query, proof.rows])
+
+
 def _type_of(message: bytes, news: NewsDeclaration) -> str | None:
     """The type of a message; None if it has none, or is no JSON."""
     try:
@@ -945,13 +1075,17 @@ def _type_of(message: bytes, news: NewsDeclaration) -> str | None:
 def _rows_with(
     body: Json, *, where: str, wanted: Mapping[str, Sequence[str | None]]
 ) -> frozenset[str]:
-    """The ids of the rows of an answer that have one of the wanted words in each field."""
+    """The ids of the rows of an answer that have one of the wanted words in each field.
+
+    A row without an id goes by a digest of all that is in it.
+    """
     rows = value_at(body, where) if where else body
     found = set[str]()
     for row in rows if isinstance(rows, list) else [rows]:
         words = {field: as_word(value_at(row, field)) for field in wanted}
         if all(word is not None and word in wanted[field] for field, word in words.items()):
-            found.add(as_word(value_at(row, "id")) or msgspec.json.encode(row).decode())
+            digest = blake2b(msgspec.json.encode(row), digest_size=16).hexdigest()
+            found.add(as_word(value_at(row, "id")) or digest)
     return frozenset(found)
 
 

@@ -8,11 +8,29 @@ an object.
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from collections.abc import Mapping
+from secrets import token_hex
+from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 import msgspec
 
+from agentco_tui.api.capabilities import Conventions, FirstRequest
+from agentco_tui.api.credentials import ApiKey, KeyInUse
+from agentco_tui.platforms.templates import as_word, fill, fill_path
+from agentco_tui.reading.json_access import value_at
+from agentco_tui.text import clean_line
+
+K = TypeVar("K", bound=ApiKey | KeyInUse)
 Words: TypeAlias = tuple[str, ...]
+SumUnit: TypeAlias = Literal["units", "cents", "millis", "micros", "nanos"]
+LISTS: Final[Mapping[str, str]] = {
+    "companies": "company", "agents": "agent", "tasks": "task", "activity": "activity",
+    "company_budgets": "company_budget", "agent_budgets": "agent_budget", "alerts": "alert",
+    "budget": "company_budget",
+}  # fmt: skip
+"""The lists of a file, and the kind of record that each has."""
+GIVEN_NAMES: Final = frozenset({"id", "note", "amount"})
+"""The names in the braces of a verb that are no fields of its row."""
 
 
 class DeclaredWrite(msgspec.Struct, frozen=True, kw_only=True):
@@ -24,7 +42,7 @@ class DeclaredWrite(msgspec.Struct, frozen=True, kw_only=True):
     delete: str | None = None
     body: dict[str, Any] | None = None
     """What is sent as JSON; a text that is one name in braces becomes its value."""
-    unit: Literal["units", "cents", "millis", "micros", "nanos"] | None = None
+    unit: SumUnit | None = None
     """The unit in which the platform takes the sum."""
     whole: bool = False
     """Whether it takes whole numbers of that unit only."""
@@ -130,10 +148,12 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     status: dict[str, Words] = {}
     """By state: the status words that mean it."""
     severity: dict[str, Words] = {}
+    cause: Words = ()
+    """The fields that say which cause a row reports; the first that has a value counts."""
     names: dict[str, str] = {}
     """Names of the file's own for fields of a row, to be used in braces like those."""
     type: str | None = None
-    """The field whose word is the type of a row, for `says` and `never`."""
+    """The field whose word is the type of a row, for `says` and `never`; it is a task's kind."""
     says: dict[str, Words] = {}
     """By type, or "*" for any: titles, of which the first is used whose names all have a value."""
     never: dict[str, str] = {}
@@ -149,6 +169,24 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
             TraceSource(get=each) if isinstance(each, str) else each for each in self.trace
         )
 
+    def request(
+        self, company: str | None, status: str | None, asked: Mapping[str, str]
+    ) -> tuple[str, dict[str, str]]:
+        """The path and the query of the list; `asked` are values for the names of `takes`."""
+        query = dict(self.query)
+        if status == "pending":
+            query.update(self.pending)
+        if self.pages is not None:
+            query[self.pages.limit] = str(self.pages.size)
+        for name, value in asked.items():
+            parameter = self.takes.get(name)  # type: ignore[call-overload]
+            if parameter is not None:
+                template = self.written.get(name, "")  # type: ignore[call-overload]
+                query[parameter] = fill(template, {name: value}.get) or value
+        path = fill_path(self.get, {"company": company}.get)
+        assert path is not None, self.get
+        return path, query
+
     def by_type(self, row_type: str | None, name: Literal["says", "never"]) -> Any:
         """What the source says of a type of row; None if nothing."""
         words: dict[str, Any] = getattr(self, name)
@@ -163,6 +201,8 @@ class KeyHeaderDeclaration(msgspec.Struct, frozen=True, kw_only=True):
 
     header: str = "Authorization"
     before_key: str = "Bearer "
+    right_key: str | None = None
+    """Which key is needed, or where it is made, for the user whose key lacks a permission."""
 
 
 class Sign(msgspec.Struct, frozen=True, kw_only=True):
@@ -170,6 +210,33 @@ class Sign(msgspec.Struct, frozen=True, kw_only=True):
 
     get: str
     has: str
+    version: str | None = None
+    """Where the answer may have the version of the platform."""
+
+
+class RoleDeclaration(msgspec.Struct, frozen=True, kw_only=True):
+    """Where an answer says which role the key's user has, and which roles may change nothing."""
+
+    get: str
+    where: str = ""
+    """The path of the rows that have a role each; empty if the answer has only one."""
+    at: str
+    read_only: Words
+    unless: dict[str, str] = {}
+    """Fields of the answer and their values; with one of them every role may change something."""
+
+    def read_only_role(self, answer: Any) -> str | None:
+        """The role in an answer if it may change nothing; None if not, or if that is not known.
+
+        Of several rows, each must have such a role: where only some have, something may be changed.
+        """
+        if any(as_word(value_at(answer, name)) == word for name, word in self.unless.items()):
+            return None
+        rows = value_at(answer, self.where) if self.where else [answer]
+        roles = [as_word(value_at(row, self.at)) for row in rows] if isinstance(rows, list) else []
+        if not roles or any(role not in self.read_only for role in roles):
+            return None
+        return roles[0]
 
 
 class NewsDeclaration(msgspec.Struct, frozen=True, kw_only=True):
@@ -186,7 +253,7 @@ class NewsDeclaration(msgspec.Struct, frozen=True, kw_only=True):
 class MoneyDeclaration(msgspec.Struct, frozen=True, kw_only=True):
     """The unit and the currency of sums of which no answer says it."""
 
-    unit: Literal["units", "cents", "millis", "micros", "nanos"] | None = None
+    unit: SumUnit | None = None
     currency: str | None = None
     zero_is_limit: bool = False
     """Whether a limit of 0 means that nothing may be spent, and not that there is no limit."""
@@ -202,6 +269,7 @@ class PlatformFile(msgspec.Struct, frozen=True, kw_only=True):
     keyless: dict[str, str] = {}
     """Fields of the answer to `found_by`, and their values where no key is needed."""
     auth: KeyHeaderDeclaration = KeyHeaderDeclaration()
+    role: RoleDeclaration | None = None
     money: MoneyDeclaration = MoneyDeclaration()
     news: NewsDeclaration | None = None
     companies: Sources = {}
@@ -218,6 +286,28 @@ class PlatformFile(msgspec.Struct, frozen=True, kw_only=True):
     create_task: DeclaredWrite | None = None
     set_limit: DeclaredWrite | None = None
     verbs: dict[str, DeclaredVerb] = {}
+
+    @property
+    def first_request(self) -> FirstRequest:
+        """That for the companies, which every other list is asked for by."""
+        source = next(iter(self.companies.values()))
+        path, query = source.request(None, None, {})
+        return FirstRequest(path, tuple(query.items()), has_tasks=False)
+
+    def sending(self, key: K | None) -> tuple[K | ApiKey | None, Conventions]:
+        """The key that a transport is given, and how it sends requests.
+
+        Without a key, one that is never sent takes its place, if the platform may need none.
+        """
+        sources = (source for name in LISTS for source in getattr(self, name).values())
+        is_keyless = key is None and bool(self.keyless)
+        conventions = Conventions(
+            key_header=None if is_keyless else (self.auth.header, self.auth.before_key),
+            prefix=self.prefix,
+            collections=frozenset(source.get for source in sources if "{" not in source.get),
+            right_key=clean_line(self.auth.right_key) if self.auth.right_key else None,
+        )
+        return (ApiKey(token_hex(20)) if is_keyless else key), conventions
 
     def recognises(self, answer: Any) -> bool:
         """Whether the answer to `found_by` is this platform's."""

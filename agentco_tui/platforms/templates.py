@@ -1,7 +1,7 @@
 """Fills in names in braces: "/api/tasks/{id}/approve", "Hire {payload.name}".
 
 A value in a path becomes exactly one segment, whatever is in it. There are no escapes, and nothing
-is computed.
+is computed. In a title a sum is written with its unit, "{payload.monthlyCents as cents}".
 """
 
 from __future__ import annotations
@@ -35,13 +35,26 @@ def parts_of(template: str) -> Iterator[tuple[str, str]]:
     yield rest, ""
 
 
+def split_sum(name: str) -> tuple[str, str | None]:
+    """The path in "PATH as UNIT" and the unit, which is None in all other names.
+
+    Raises TemplateError if there is something else around "as".
+    """
+    words = name.split(" ")
+    if "as" not in words:
+        return name, None
+    if len(words) != 3 or words[1] != "as" or not words[0]:
+        raise TemplateError(f"must have {{NAME as UNIT}} with single blanks, has {{{name}}}")
+    return words[0], words[2]
+
+
 def names_in(template: Any) -> set[str]:
-    """The names in a text, or in all texts of a body. Raises TemplateError."""
+    """The names in a text, or in all texts of a body or a table. Raises TemplateError."""
     if isinstance(template, str):
         return {name for _, name in parts_of(template) if name}
     if isinstance(template, dict):
         return set[str]().union(*map(names_in, template.values()))
-    if isinstance(template, list):
+    if isinstance(template, (list, tuple)):
         return set[str]().union(*map(names_in, template))
     return set()
 

@@ -119,7 +119,7 @@ VOLATILE: Final = (
         last_seen last_seen_at last_active last_active_at last_activity last_activity_at
         last_heartbeat last_heartbeat_at heartbeat_at last_ping last_ping_at last_poll
         last_polled_at last_contact last_contact_at last_online last_login last_login_at
-        last_used_at last_run_at
+        last_used_at last_run_at last_output_at
         last_viewed last_viewed_at viewed_at last_read_at read_at last_accessed
         last_accessed_at accessed_at last_checked_at last_reminded_at last_notified_at
         last_touch_at my_last_touch_at monitor_last_triggered_at monitor_next_check_at

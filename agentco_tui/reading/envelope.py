@@ -96,7 +96,7 @@ _ID_KEYS: Final = frozenset(
 """Keys under which any object, of whatever kind, has its own id."""
 _COMMON_SLOTS: Final = frozenset(
     (
-        *("id", "created", "updated", "at"),
+        *("id", "key", "created", "updated", "at"),
         "stamp",  # a bare `timestamp`, which may be the time of the answer
         *("type", "kind"),  # the platform's word for the sort of task, alert or step
         "verb",  # what a log entry says was done, also under `kind` or `activity`
@@ -394,7 +394,7 @@ def _find_map(
         return None
     if not _NO_ID_KEYS.isdisjoint(map(fold, islice(obj, _SAMPLE))):
         return None
-    if not all(kind.names.slots(record) - {"id"} for record in records[:_SAMPLE]):
+    if not all(kind.names.slots(record) - {"id", "key"} for record in records[:_SAMPLE]):
         return None
     return FoundList(values, list(obj), f"{path}{{id}}")
 

@@ -61,7 +61,7 @@ _POWERS: Final = {
     MINOR: "minor units",
 }  # fmt: skip
 """What a sum's power of ten is called."""
-_REFERENCES: Final = ("agent", "company", "actor", "task", "target")
+_REFERENCES: Final = ("agent", "company", "actor", "task", "target", "reports_to")
 """Fields of references: reading one of "agent", "agent_id" and "agent_name" is enough."""
 
 

@@ -22,7 +22,7 @@ _LONGEST: Final = 200
 """Characters or bytes of the longest text that is shared."""
 _WORDS: Final = (
     *("agent", "company", "actor", "priority", "status", "decided_by", "title_from", "id_doubt"),
-    *("role", "model", "template", "period", "period_start", "resets"),
+    *("role", "model", "template", "period", "period_start", "resets", "kind", "reports_to"),
 )
 """Fields whose values many records have in common."""
 _SUMS: Final = ("cost", "estimate", "trust", "limit", "warn_at", "budget_remaining")

@@ -31,12 +31,13 @@ from agentco_tui.live.insight import (
     LEVEL_WORDS,
     NOT_AT_WORK,
     SEVERITY_LEVELS,
+    Idleness,
     Level,
     budget_level,
-    idle_status,
     is_failing,
     period_passed,
     priority_rank,
+    with_reason,
 )
 from agentco_tui.live.names import Names
 from agentco_tui.live.store import Store
@@ -44,7 +45,7 @@ from agentco_tui.model import Budget, Money, Task
 from agentco_tui.model import format as fmt
 from agentco_tui.reading.identity import KIND_NOUNS, refusal
 from agentco_tui.reading.values.status_word import agent_state
-from agentco_tui.text import Align, SafeText, joined, mark_safe, signs
+from agentco_tui.text import Align, SafeText, cell_width, clip, joined, mark_safe, signs
 from agentco_tui.text.row_filter import ColumnKind
 from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.tones import Cell, Tone, share_bar
@@ -157,28 +158,65 @@ class CellContext(msgspec.Struct):
         return budgets.get(record.id)
 
     def agent_words(self, ref: model.Ref) -> SafeText:
-        """Return the name of an agent, with its status if it does not work: "Nora ▲ paused"."""
+        """Return the name of an agent, with its status and its reason if it does not work.
+
+        For example: "Nora ▲ paused (budget)".
+        """
         agent = self.names.agent_of(ref)
         name = self.names.agent(ref)
         if agent is None or agent.state not in NOT_AT_WORK:
             return name
-        return joined((name, _signed_state(agent.status or agent.state, agent.state)), " ")
+        return joined((name, agent_status_cell(agent).text), " ")
 
     def company_words(self, ref: model.Ref) -> SafeText:
         """Return the name of a company, with its status if it does not work: "Acme ▲ paused"."""
         name = self.names.company(ref)
-        status = idle_status(self.store.companies.get(ref.id))
-        if status is None:
+        idle = self.names.idleness(ref)
+        if idle is None:
             return name
-        return joined((name, _signed_state(status, agent_state(status))), " ")
+        return joined((name, _idle_cell(idle, idle.words).text), " ")
 
-    def agent_status(self, agent: model.Agent) -> Cell:
-        """Return the status of an agent, with a warning if it works in a company that does not."""
-        idle_company = self.names.idle_company_of(agent)
-        if idle_company is None or agent.state in NOT_AT_WORK:
+    def company_status(self, company: model.Company, width: int | None = None) -> Cell:
+        """Return the status of a company, with a sign if it does not work.
+
+        In a column of a `width`, what does not fit is left out: the reason, then the sign.
+        """
+        idle = self.names.idleness(model.Ref(company.id))
+        if idle is None:
+            return text_cell(company.status)
+        cell = _idle_cell(idle, idle.words, idle.status, width=width)
+        if width is not None and cell_width(cell.text) > width:
+            return replace(cell, text=idle.status)
+        return cell
+
+    def agent_status(self, agent: model.Agent, width: int | None = None) -> Cell:
+        """Return the status of an agent, with a warning if it works in a company that does not.
+
+        In a column of a `width`, the company's status alone is there if both do not fit.
+        """
+        idle = self.names.idleness(self.names.company_of(agent))
+        if idle is None or agent.state in NOT_AT_WORK:
             return agent_status_cell(agent)
-        words = [word for word in (agent.status, idle_company) if word is not None]
-        return warning_cell(", ".join(words))
+        words = [agent.status, self.names.idle_company_of(agent)]
+        in_full = ", ".join(filter(None, words))
+        shorter = f"company {idle.status}", f"co. {idle.status}"
+        return _idle_cell(idle, in_full, *shorter, width=width)
+
+    def title_with_idleness(self, task: Task, width: int) -> SafeText:
+        """Return a task's title, with the status of its company behind it if that does not work.
+
+        For example: "Refund customers ▲ Globex paused", or "Refund cus… ▲ paused" where there is
+        less room. The title is cut to a `width` only for that.
+        """
+        title = title_cell(task).text
+        company = self.names.company_of(task)
+        idle = self.names.idleness(company)
+        if idle is None:
+            return title
+        name = self.names.company(company)
+        words = f"{name} {idle.words}", f"{name} {idle.status}", idle.status
+        note = _idle_cell(idle, *words, width=width - cell_width(title) - 1).text
+        return joined((clip(title, width - cell_width(note) - 1), note))
 
     def remaining_cell(self, agent: model.Agent) -> Cell:
         """Return what an agent may still spend, in the tone of its budget's level."""
@@ -255,8 +293,8 @@ def priority_cell(priority: SafeText | None) -> Cell:
 
 
 def title_cell(task: Task, tone: Tone = Tone.PLAIN) -> Cell:
-    """Return a task's title, marked if several different tasks came with its id."""
-    return name_cell(task, task.title, tone)
+    """Return a task's key and title, marked if several different tasks came with its id."""
+    return name_cell(task, task.keyed_title, tone)
 
 
 def marked_name(record: model.Record, name: SafeText) -> SafeText:
@@ -291,26 +329,19 @@ def task_status_cell(task: Task) -> Cell:
     return _state_cell(task.status or task.state or signs.missing, TASK_STATES.get(task.state))
 
 
-def company_status_cell(company: model.Company) -> Cell:
-    """Return the status of a company, with the sign of its state if it does not work."""
-    status = idle_status(company)
-    if status is None:
-        return text_cell(company.status)
-    state = agent_state(status)
-    return Cell(_signed_state(status, state), AGENT_STATES[state][1])
-
-
-def _signed_state(word: str, state: model.AgentState | None) -> SafeText:
-    """Return the word for an agent's or a company's state behind the sign of that state."""
-    return _state_cell(word, AGENT_STATES.get(state)).text
+def _idle_cell(idle: Idleness, *words: str, width: int | None = None) -> Cell:
+    """Return the first of the words about an idle company that fit a `width`, else the last."""
+    sign_and_tone = AGENT_STATES[agent_state(idle.status)]
+    cells = [_state_cell(each, sign_and_tone) for each in words]
+    fitting = (cell for cell in cells if width is None or cell_width(cell.text) <= width)
+    return next(fitting, cells[-1])
 
 
 def agent_status_cell(agent: model.Agent) -> Cell:
     word = agent.status or agent.state
     if word is None:
         return Cell(signs.missing, Tone.DIM)
-    reason = f" ({agent.pause_reason})" if agent.pause_reason else ""
-    return _state_cell(f"{word}{reason}", AGENT_STATES.get(agent.state))
+    return _state_cell(with_reason(word, agent), AGENT_STATES.get(agent.state))
 
 
 def remaining_money(agent: model.Agent, budget: Budget | None) -> Money | None:

@@ -99,5 +99,5 @@ class DashboardContext:
         self.workspace.take_settings(settings)
         self.cell_context.limits = settings.alerts
         self.services.timing = replace(self.services.timing, hold_one=settings.hold)
-        # `off` is why nothing at all may be written; None if writing is on.
-        self.permissions.off = self.permissions.off or off_by(settings)
+        # Why nothing at all may be written from here; None if writing is on.
+        self.permissions.read_only = self.permissions.read_only or off_by(settings)

@@ -26,7 +26,7 @@ from msgspec.structs import replace
 from agentco_tui import model
 from agentco_tui.live import insight
 from agentco_tui.live.sentences import sentence
-from agentco_tui.model import Moment, Money, Ref, Task, extra_fields
+from agentco_tui.model import Moment, Money, Ref, Task, extra_fields, with_key
 from agentco_tui.model import format as fmt
 from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES, CellContext
@@ -45,7 +45,6 @@ from agentco_tui.text import (
     clean_line,
     count_hidden,
     escaped,
-    joined,
     mark_safe,
 )
 from agentco_tui.text.signs import signs
@@ -98,6 +97,7 @@ def task_details(
     items = [
         *title_items(task),
         BlankLine(),
+        *kind_items(task),
         field("status", mark_safe(status.text.strip()), status.tone),
         field("priority", task.priority),
     ]
@@ -121,6 +121,11 @@ def task_details(
     items.append(field("created", when(task.created, context)))
     items.append(field("id", clean_line(task.sent_id, UNLIMITED)))
     return items
+
+
+def kind_items(task: Task) -> list[PaneItem]:
+    """Return what sort of thing a task is; nothing if the platform has no word for it."""
+    return [] if task.kind is None else [field("kind", task.kind)]
 
 
 def _wait_field(task: Task, context: CellContext) -> FieldLine:
@@ -216,8 +221,9 @@ def activity_details(entry: model.Activity, context: CellContext) -> list[PaneIt
     def task_name(ref: Ref) -> SafeText:
         """Return the task's key and title, as far as they are known, else its id."""
         title = names.of_entry(entry, "task")
-        words = joined(part for part in (entry.task_key, title) if part is not None)
-        return words or clean_line(ref.id or "")
+        if title is None:
+            return entry.task_key or clean_line(ref.id or "")
+        return with_key(entry.task_key, title)
 
     return [
         Paragraph(sentence(entry, names), Tone.STRONG),
@@ -288,7 +294,8 @@ def unknown_fields(record: model.Record, *, raw: bool = False) -> list[PaneItem]
     if not raw:
         return field_table(extra)
     whole = {**msgspec.to_builtins(record), "extra": extra}
-    whole.pop("content", None)
+    for name in ("content", "cause"):
+        whole.pop(name, None)
     text = msgspec.json.format(_encode(whole), indent=2).decode("utf-8", "replace")
     lines = text.split("\n")
     widest = max(map(len, lines))
@@ -326,7 +333,7 @@ def task_in_full(
     first_sums = [] if task.cost else sums[:MOST_SUMS_AT_HEAD]
     further_sums = sums[len(first_sums) :]
     items = [*title_items(task), *_sum_lines(first_sums), *facts]
-    items.append(field("id", clean_line(task.sent_id, UNLIMITED)))
+    items += [*kind_items(task), field("id", clean_line(task.sent_id, UNLIMITED))]
     if task.cost:
         further_sums.insert(0, (mark_safe("cost"), fmt.money(task.cost)))
     elif sums:
@@ -386,11 +393,11 @@ def id_warning(record: model.Record) -> list[PaneItem]:
 
 
 def whole_title(task: Task) -> SafeText:
-    """Return a task's title as it was sent, even if `task.title` was cut to fit a line."""
+    """Return a task's key and its title as it was sent, even if `task.title` was cut for a line."""
     for _, text in texts_in(extra_fields(task.extra)):
         if len(text) > len(task.title) and clean_line(text) == task.title:
-            return clean_line(text, UNLIMITED)
-    return task.title
+            return with_key(task.key, clean_line(text, UNLIMITED))
+    return task.keyed_title
 
 
 def field(name: str, value: SafeText | None, tone: Tone = Tone.PLAIN) -> FieldLine:

@@ -101,8 +101,8 @@ class Verbs(Protocol):
     def keys(self) -> Mapping[str, str]:
         """The keys of all commands, by their ids."""
 
-    def offers(self, record: Record | None) -> dict[str, str]:
-        """The verbs of a record for the footer: the words to show, by the id of the command."""
+    def offers(self) -> dict[str, str]:
+        """The verbs of the line for the footer: the words to show, by the id of the command."""
 
 
 class Commands(Protocol):

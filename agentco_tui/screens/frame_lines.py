@@ -114,7 +114,7 @@ class FrameLines:
         actions = view.footer_actions()
         # What can be decided about the line comes first.
         approve = {id_: actions.pop(id_) for id_ in ("tasks.approve",) if id_ in actions}
-        actions = {**approve, **self._frame.commands.verbs.offers(view.subject()), **actions}
+        actions = {**approve, **self._frame.commands.verbs.offers(), **actions}
         if counts["held"]:
             actions = {"approve.take_back": "", **actions}
         keys = footer_cells(

@@ -124,6 +124,11 @@ class ListHooks(Widget, Generic[R]):
         row_id = row_id or self.table.viewport.cursor
         return None if row_id is None else self.table.model.record(row_id)
 
+    def subjects(self) -> list[Record]:
+        """Return all records that the row under the cursor is about, the first most."""
+        subject = self.subject()
+        return [] if subject is None else [subject]
+
     def resolution(self, row_id: str) -> Cell:
         """Return what became of a record that left the list, for its tombstone."""
         return GONE

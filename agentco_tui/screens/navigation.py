@@ -150,8 +150,8 @@ class Navigation:
 def name_of(record: model.Record, names: Names) -> SafeText:
     """Return what a record is called; its id if it has no name."""
     match record:
-        case model.Task(title=title):
-            return title
+        case model.Task():
+            return record.keyed_title
         case model.Alert(text=text):
             return text
         case model.Activity():

@@ -17,10 +17,11 @@ from agentco_tui.attention.need_words import NeedWords, consequence_changes_at
 from agentco_tui.attention.needs import Need
 from agentco_tui.live import insight
 from agentco_tui.live.insight import Level
+from agentco_tui.model import Task
 from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES, CellContext
 from agentco_tui.screens.overview_panels import about_of
-from agentco_tui.text import SafeText, cell_width, clean_line, mark_safe
+from agentco_tui.text import SafeText, cell_width, clean_line, joined, mark_safe
 from agentco_tui.text.width import fit_ends
 from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.tones import Cell, Tone
@@ -77,6 +78,16 @@ def need_columns(context: CellContext, words: Callable[[Need], NeedWords]) -> li
             return mark_safe(f"{len(companies)} companies")
         return companies.pop()
 
+    def keys(need: Need) -> SafeText:
+        """Return the keys of the tasks that it stands for."""
+        tasks = need.alike or (need.record,)
+        return joined([task.key for task in tasks if isinstance(task, Task) and task.key], ", ")
+
+    def kind(need: Need) -> SafeText:
+        """Return the platform's word for what sort of task it is, else why it is a need."""
+        record = need.record
+        return (record.kind if isinstance(record, Task) else None) or words(need).why
+
     # (20, 10): the wanted and the least width in cells.
     # priority: the highest is hidden first, 0 never. uses_clock: it changes as time passes.
     # sort_key=None: the list can't be sorted by it. aliases: its other names in filters.
@@ -84,7 +95,7 @@ def need_columns(context: CellContext, words: Callable[[Need], NeedWords]) -> li
     return [
         cells.level_column(level),
         cells.text_column("need", "WHY", (9, 9), lambda n: words(n).why,
-            bad, sort_key=lambda n: words(n).why, aliases=("why", "kind")),
+            bad, sort_key=lambda n: words(n).why, aliases=("why",)),
         cells.age_column(context, "age", "SINCE", lambda n: n.since,
             descending_first=True, cell=lambda n: Cell(context.wait(n.since), bad(n)),
             changes_at=lambda n: context.age_changes_at(n.since, fine=True),
@@ -102,7 +113,7 @@ def need_columns(context: CellContext, words: Callable[[Need], NeedWords]) -> li
         cells.text_column("company", "COMPANY", (13, 8), company, priority=4),
         cells.text_column("description", "ABOUT", (40, 30),
             lambda n: about_of(n.record, context), Tone.DIM, priority=6, grow=4, sort_key=None),
-        *cells.filter_only_columns(id=lambda n: clean_line(n.record.id),
+        *cells.filter_only_columns(id=lambda n: clean_line(n.record.id), key=keys, kind=kind,
             status=lambda n: getattr(n.record, "status", None)),
         cells.money_column("cost", "COST", (8, 8), lambda n: getattr(n.record, "cost", None),
             shown_by_default=False),

@@ -26,9 +26,9 @@ from agentco_tui.attention.need_words import NeedWords
 from agentco_tui.attention.needs import Need
 from agentco_tui.live import insight
 from agentco_tui.live.activity_window import ActivityWindow, is_gap
-from agentco_tui.live.insight import NOT_AT_WORK, Level
+from agentco_tui.live.insight import NOT_AT_WORK, Idleness, Level
 from agentco_tui.live.sentences import Fold, action_words, actor_words, fold_repeats, sentence
-from agentco_tui.model import Agent, AgentState, Budget, BudgetScope, Task, Trace
+from agentco_tui.model import Agent, AgentState, Budget, BudgetScope, Ref, Task, Trace
 from agentco_tui.model import format as fmt
 from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES, CellContext
@@ -71,6 +71,8 @@ MOST_FORECAST: Final = 34
 """Columns of the forecast in a budget's line."""
 LEAST_PLOT: Final = 3
 """Lines of a graph, without its axis, below which none is drawn."""
+MOST_NAME: Final = 16
+"""Columns of the name of a company in the title."""
 LONGEST_LINE: Final = 600
 """Cells of a text that is put in one line."""
 
@@ -86,9 +88,13 @@ def preview_items(
     need: Need, words: NeedWords, dashboard: DashboardContext, width: int
 ) -> list[PaneItem]:
     """Return three lines about a need: what follows if it is ignored and why it ranks here, and
-    twice what its record is about, the more important first.
+    twice what its record is about, the more important first. Of several needs with the same cause
+    the second line names the others.
     """
     first, second, facts = _preview(need, words, dashboard, width)
+    if words.also:
+        second = first
+        first = words.also
     left: tuple[Cell, ...] = ()
     if words.consequence:
         left = (
@@ -124,7 +130,7 @@ def _preview(
             limit = "" if threshold is None else f"threshold {fmt.percent(threshold)}"
             return one_line(record.text), mark_safe(limit), []
         case Agent():
-            first = one_line(record.pause_reason or record.status)
+            first = one_line(insight.with_reason(record.status or record.state or "", record))
             return first, at_work(record, workspace), []
         case model.Activity():
             return one_line(sentence(record, workspace.names)), mark_safe(""), []
@@ -151,7 +157,7 @@ def _task_facts(
     names = workspace.names
     facts = [words.agent]
     if not need.alike:  # it is about this task alone, not about several that are alike
-        facts.append(names.company(names.company_of(task)))
+        facts.append(dashboard.cell_context.company_words(names.company_of(task) or Ref()))
         trust = fmt.number(dashboard.cell_context.trust_of(task))
         if trust != signs.missing:
             facts.append(mark_safe(f"trust {trust}"))
@@ -187,6 +193,21 @@ def staff(states: Counter[AgentState | None]) -> SafeText:
         return mark_safe("")
     not_at_work = [f"{fmt.count(states[each])} {each}" for each in NOT_AT_WORK if states[each]]
     return mark_safe(", ".join([f"{fmt.count(states.total())} agents", *not_at_work]))
+
+
+def idle_words(idle: Sequence[tuple[SafeText, Idleness]], *, has_room: bool) -> SafeText:
+    """Return which company does not work, or how many: "Globex paused", "2 companies archived".
+
+    With room, it also says whether the company's budget is the reason.
+    """
+    if not idle:
+        return mark_safe("")
+    name, only = idle[0]
+    if len(idle) == 1:
+        return mark_safe(f"{clip(name, MOST_NAME)} {only.words if has_room else only.status}")
+    statuses = {each.status for _, each in idle}
+    status = only.status if len(statuses) == 1 else "not at work"
+    return mark_safe(f"{fmt.count(len(idle))} companies {status}")
 
 
 def agent_of(budget: Budget, workspace: Workspace) -> Agent | None:
@@ -303,10 +324,14 @@ def _sums_words(budget: Budget, width: int, *, is_tight: bool) -> str:
 
 
 def _ahead_words(budget: Budget, workspace: Workspace, most: int) -> str:
-    """Return that the agent does not work, else the forecast in so many columns."""
+    """Return that the agent or the company does not work, else the forecast in so many columns."""
     agent = agent_of(budget, workspace)
     if agent is not None and agent.state in NOT_AT_WORK:
         return f"  {at_work(agent, workspace)}"
+    company = Ref(budget.id) if budget.scope is BudgetScope.COMPANY else None
+    idle = workspace.names.idleness(company)
+    if idle is not None:
+        return f"  {idle.words}"
     ahead = forecast_words(budget, workspace, most)
     return f"  {ahead}" if ahead else ""
 

@@ -44,6 +44,7 @@ from agentco_tui.screens.navigation import Destination
 from agentco_tui.screens.need_columns import need_columns
 from agentco_tui.screens.overview_panels import (
     ROOMIEST,
+    idle_words,
     preview_items,
     staff,
     trend_items,
@@ -73,6 +74,8 @@ LOW: Final = 20
 """Lines of a terminal below which there is no preview."""
 ROOMY: Final = 30
 """Lines of a terminal at or above which the preview has three lines, else two."""
+ROOM_FOR_AGENTS: Final = 100
+"""Columns at or above which the title counts the agents beside companies that do not work."""
 GROWTH: Final = 3
 """Lines by which a short list grows at a time, so that the panels seldom move."""
 STACKED: Final = 100
@@ -295,6 +298,14 @@ class OverviewView(TaskLines[Need]):
         need: Need | None = super().subject(row_id)
         return None if need is None else need.record
 
+    def subjects(self) -> list[model.Record]:
+        """Return the records of the need under the cursor, and of all that has its cause."""
+        need = self.need()
+        if need is None:
+            return []
+        needs = (need, *need.others)
+        return [record for each in needs for record in (each.record, *each.related)]
+
     def need(self) -> Need | None:
         row_id = self.table.viewport.cursor
         return None if row_id is None else self.table.model.record(row_id)
@@ -364,8 +375,13 @@ class OverviewView(TaskLines[Need]):
             oldest = f", the oldest {self.cell_context.wait(queue.oldest)}" if queue.oldest else ""
             cells.append(Cell(mark_safe(f" {fmt.count(queue.count)} tasks wait{oldest}")))
         cells += told_cells(pending.listing, len(pending))
+        scope = self.workspace.poller.query.company
+        has_room = self.size.width >= ROOM_FOR_AGENTS
+        idle = idle_words(self.workspace.names.idle_companies(scope), has_room=has_room)
+        if idle:
+            right.append(Cell(mark_safe(f"{signs.warning} {idle} "), Tone.WARNING))
         agents = staff(self.workspace.needs.agents.by_state)
-        if agents:
+        if agents and (has_room or not idle):
             right.append(Cell(mark_safe(f"{agents} "), Tone.DIM))
         return cells, right
 
@@ -418,7 +434,7 @@ class OverviewView(TaskLines[Need]):
             case Task() as task if self.workspace.store.pending.get(task.id) is None:
                 decision = self.dashboard.decisions.by_task.get(task.id)
                 if decision is not None:
-                    title = self.workspace.scope.title_with_company(task.title, task)
+                    title = self.workspace.scope.title_with_company(task.keyed_title, task)
                     self.frame.say(f"{title}: {text_of(self.dashboard, decision)}")
                     self.dashboard.decisions.acknowledge(task.id)
             case Task(title=title) as task if need is not None and need.alike:

@@ -22,7 +22,7 @@ from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.filtered_log import is_about_agent
 from agentco_tui.live.insight import Level
 from agentco_tui.live.sentences import fold_repeats
-from agentco_tui.model import Activity, Agent, Budget, Company, Task
+from agentco_tui.model import Activity, Agent, Budget, Company, Ref, Task
 from agentco_tui.model import format as fmt
 from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES, CellContext
@@ -76,7 +76,7 @@ def company_page(company: Company, dashboard: DashboardContext) -> list[PaneItem
     not_offered = context.store.freshness[FeedName.ACTIVITY].why_not_offered
     no_failures = not_offered or "none in the part of the log that is known"
     return [
-        *_company_head(company, agents),
+        *_company_head(company, agents, context),
         *_waiting_part(tasks, context, "tasks"),
         *waiting_trend(workspace, company.id).items(),
         *_money_part(context.budget_of(company), dashboard),
@@ -90,15 +90,15 @@ def company_page(company: Company, dashboard: DashboardContext) -> list[PaneItem
     ]
 
 
-def _company_head(company: Company, agents: list[Agent]) -> list[PaneItem]:
+def _company_head(company: Company, agents: list[Agent], context: CellContext) -> list[PaneItem]:
     """Return the name of a company, and what it is for."""
     items: list[PaneItem] = [
         Paragraph(company.name or clean_line(company.sent_id), Tone.STRONG),
         *id_warning(company),
     ]
     status: SafeText | None = company.status
-    if insight.idle_status(company) is not None:
-        cell = cells.company_status_cell(company)
+    if context.names.idleness(Ref(company.id)) is not None:
+        cell = context.company_status(company)
         items.append(Paragraph(cell.text, cell.tone))
         status = None
     facts = [status, company.template, f"{fmt.count(len(agents))} agents" if agents else ""]
@@ -124,6 +124,7 @@ def agent_page(agent: Agent, dashboard: DashboardContext) -> list[PaneItem]:
         link("company", context.company_words, agent.company, "companies"),
         field("status", mark_safe(status.text.strip()), status.tone),
         field("role", agent.role),
+        *_reports_to_items(agent, context),
         field("trust", agent.trust_word or fmt.number(agent.trust)),
         *_waiting_part(tasks, context),
         *_money_part(context.budget_of(agent), dashboard),
@@ -137,6 +138,14 @@ def agent_page(agent: Agent, dashboard: DashboardContext) -> list[PaneItem]:
         field("created", when(agent.created, context)),
         field("id", clean_line(agent.sent_id)),
     ]
+
+
+def _reports_to_items(agent: Agent, context: CellContext) -> list[PaneItem]:
+    """Return whom an agent reports to, with a link if that is an agent; nothing if unknown."""
+    if agent.reports_to is None:
+        return []
+    screen = "agents" if context.names.agent_of(agent.reports_to) is not None else ""
+    return [link("reports to", context.agent_words, agent.reports_to, screen)]
 
 
 def _line(key: str, left: Iterable[Cell], right: str = "") -> CellLine:

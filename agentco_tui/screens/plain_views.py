@@ -26,7 +26,7 @@ from agentco_tui.history.forecast_service import Day
 from agentco_tui.live.activity_window import ActivityWindow, is_gap
 from agentco_tui.live.feeds import NO_LOG_FILTER, ActivityFilter, FeedName, Freshness, Pace
 from agentco_tui.live.filtered_log import FilteredLog
-from agentco_tui.live.insight import LEVEL_WORDS, SEVERITY_LEVELS, idle_status, in_scope
+from agentco_tui.live.insight import LEVEL_WORDS, SEVERITY_LEVELS, in_scope
 from agentco_tui.live.sentences import Fold, action_words, actor_words, fold_repeats, sentence
 from agentco_tui.live.store import Change, Collection
 from agentco_tui.model import Activity, Agent, BudgetScope, Company, Money, Ref
@@ -121,7 +121,8 @@ class CompaniesView(TrendView[Company]):
             cells.column("name", "COMPANY", (16, 12),
                 lambda c: cells.name_cell(c, c.name or clean_line(c.sent_id)), grow=1,
                 sort_key=lambda c: (c.name or c.sent_id).casefold(), aliases=("company",)),
-            cells.column("status", "STATUS", (9, 8), cells.company_status_cell, priority=3, grow=1,
+            cells.column("status", "STATUS", (9, 8), context.company_status, priority=3, grow=1,
+                cell_for_width=context.company_status,
                 sort_key=lambda c: (c.status or "").casefold() or None),
             counted("agents", lambda c: c.agent_count, store.agents, agents_of),
             counted("waiting", lambda c: c.pending_count, store.pending, waiting_of),
@@ -146,14 +147,12 @@ class CompaniesView(TrendView[Company]):
 
     def show_change(self, change: Change) -> None:
         super().show_change(change)
-        if change.feed is FeedName.COMPANIES:
+        if change.feed in (FeedName.COMPANIES, FeedName.COMPANY_BUDGETS):
             self._need_status()
 
     def _need_status(self) -> None:
         """Show the status at every width as long as a company does not work."""
-        is_one_idle = any(
-            idle_status(company) is not None for company in self.workspace.store.companies
-        )
+        is_one_idle = bool(self.workspace.names.idle_companies())
         self.table.need_columns({"status"} if is_one_idle else ())
 
     def read_one(self, row_id: str) -> Awaitable[Company]:
@@ -200,6 +199,7 @@ class AgentsView(TrendView[Agent]):
             cells.text_column("company", "COMPANY", (15, 9), lambda a: names.company(a.company),
                 priority=2, grow=1),
             cells.column("status", "  STATUS", (17, 17), context.agent_status,
+                cell_for_width=context.agent_status,
                 grow=1, sort_key=lambda a: a.status or ""),
             cells.number_column("trust", "TRUST", (5, 5),
                 lambda a: cells.text_cell(a.trust_word or fmt.number(a.trust)), lambda a: a.trust,

@@ -1,4 +1,4 @@
-"""What the platform offers for the record under the cursor, beside what every platform does.
+"""What the platform offers for the line under the cursor, beside what every platform does.
 
 A platform may let a person reject a task, pause an agent or comment (`Capabilities.verbs`). Each of
 these verbs has a key; several verbs have the same one if no record offers both. The key, a click on
@@ -33,19 +33,31 @@ class PlatformVerbs:
         own = {command.id: command.keys for command in self.commands.values()}
         return {**own, **self._frame.workspace.settings.keys}
 
-    def of_record(self, record: Record | None) -> list[OfferedVerb]:
-        """The verbs that the platform offers for a record, in its order."""
-        if record is None or not self.commands:
-            return []
-        verbs = map(self._client.capabilities.verb, self._client.verbs_of(record))
-        return [verb for verb in verbs if verb is not None]
+    def of_line(self) -> dict[str, tuple[OfferedVerb, Record]]:
+        """The verbs that work on the line under the cursor, by their keys, with their records.
 
-    def offers(self, record: Record | None) -> dict[str, str]:
-        """The verbs of a record for the footer: the words to show, by the id of the command."""
-        return {f"{VERB_ID}{verb.name}": str(verb.label) for verb in self.of_record(record)}
+        A line may be about several records: the first that offers something for a key has it.
+        """
+        if not self.commands:
+            return {}
+        found: dict[str, tuple[OfferedVerb, Record]] = {}
+        for record in self._frame.view.subjects():
+            for name in self._client.verbs_of(record):
+                verb = self._client.capabilities.verb(name)
+                if verb is not None and self._works_here(verb):
+                    found.setdefault(verb.key, (verb, record))
+        return found
+
+    def _works_here(self, verb: OfferedVerb) -> bool:
+        return self._frame.place in self.commands[f"{VERB_ID}{verb.name}"].places
+
+    def offers(self) -> dict[str, str]:
+        """The verbs of the line for the footer: the words to show, by the id of the command."""
+        verbs = [verb for verb, _ in self.of_line().values()]
+        return {f"{VERB_ID}{verb.name}": str(verb.label) for verb in verbs}
 
     def run_for_key(self, key: str) -> bool:
-        """Run the verb of the record under the cursor that a key belongs to.
+        """Run the verb of the line under the cursor that a key belongs to.
 
         Return False if the key belongs to no verb on this screen.
         """
@@ -56,21 +68,22 @@ class PlatformVerbs:
         )
         if not is_bound:
             return False
-        verbs = [verb for verb in self.of_record(frame.view.subject()) if verb.key == key]
         if frame.key_app.presses.held_down:
             return True
-        if verbs:
-            self.run(verbs[0].name)
+        offered = self.of_line().get(key)
+        if offered is None:
+            self._say_not_offered()
         else:
-            frame.say(mark_safe(f"{self._client.name} does not offer this for this line"))
+            frame.dialogs.open_verb(*offered)
         return True
 
     def run(self, name: str) -> None:
-        """Open the form of a verb for the record under the cursor, or say why there is none."""
-        frame = self._frame
-        record = frame.view.subject()
-        verb = next((verb for verb in self.of_record(record) if verb.name == name), None)
-        if record is None or verb is None:
-            frame.say(mark_safe(f"{self._client.name} does not offer this for this line"))
-            return
-        frame.dialogs.open_verb(verb, record)
+        """Open the form of a verb for the line under the cursor, or say that it is not for it."""
+        for verb, record in self.of_line().values():
+            if verb.name == name:
+                self._frame.dialogs.open_verb(verb, record)
+                return
+        self._say_not_offered()
+
+    def _say_not_offered(self) -> None:
+        self._frame.say(mark_safe(f"{self._client.name} does not offer this for this line"))

@@ -137,7 +137,7 @@ class GoToWords:
         )
         right = Cell(mark_safe(""))
         if isinstance(target.record, Command):
-            key = shown_key(target.record.id, self._workspace.settings.keys)
+            key = shown_key(target.record.id, self._frame.commands.verbs.keys)
             right = Cell(mark_safe(key), Tone.ACCENT)
         elif isinstance(target.record, Task | Agent | Company):
             right = Cell(clean_line(target.id, 24), Tone.DIM)

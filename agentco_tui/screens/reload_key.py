@@ -5,8 +5,8 @@ with its settings and its key. A feed is one list of records that is polled from
 how often, and its `freshness.failure` why the last poll failed. `KeyRenewal`
 (`workspace.key_renewal`) does the reading; `settings.key_location` says where the key is: a file, a
 keyring, a command, or an environment variable, which cannot change. `WrongError` says why there is
-no usable key. `permissions.missing` are the kinds of write that the platform refused to the key in
-use.
+no usable key. `permissions.lacks_any` says whether the key in use may not write all that another
+may.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class ReloadKey:
         """Read the key again, if the one in use is refused or lacks a permission."""
         location = self._workspace.settings.key_location
         renewal = self._workspace.key_renewal
-        lacks_permission = bool(self._dashboard.permissions.missing)
+        lacks_permission = self._dashboard.permissions.lacks_any
         if (
             location is None
             or renewal.is_reading
@@ -69,7 +69,7 @@ class ReloadKey:
 
     async def _say_unless_accepted(self, words: str) -> None:
         """Say it, unless the platform accepts the key by now: it is asked once more."""
-        is_refused = bool(self._dashboard.permissions.missing)
+        is_refused = self._dashboard.permissions.lacks_any
         refused_feeds = self._refused_feeds()
         if not is_refused and refused_feeds:
             freshness = await self._workspace.poller.read_again(refused_feeds[0])

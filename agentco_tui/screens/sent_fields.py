@@ -131,6 +131,7 @@ def sums_of(task: Task) -> tuple[list[tuple[SafeText, SafeText]], dict[str, Any]
 def _fields_not_shown(task: Task) -> dict[str, Any]:
     """Return the extra fields of a task whose text is not already one of its known fields."""
     shown = {task.title, task.description, task.status, task.priority, task.decided_by}
+    shown |= {task.key, task.kind}
     for ref in (task.agent, task.company):
         if ref is not None:
             shown.add(ref.name)

@@ -101,7 +101,7 @@ class StatusTabs:
         workspace = self._workspace
         is_answered = workspace.store.freshness[FeedName.PENDING].answered_at is not None
         if is_answered and workspace.scope.allows_counts():
-            return fmt.count(workspace.needs.queue.count)
+            return fmt.count(workspace.needs.queue.listed)
         return signs.missing
 
     def status_by_key(self, statuses: Iterable[str]) -> dict[str, str]:

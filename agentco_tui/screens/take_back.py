@@ -24,7 +24,7 @@ def take_back_one(frame: BaseFrame) -> None:
         frame.say("nothing is held back that could be taken back")
         return
     frame.return_to(task)  # the cursor had moved on to the next task
-    title = workspace.scope.title_with_company(task.title, task)
+    title = workspace.scope.title_with_company(task.keyed_title, task)
     frame.say(f"{signs.good} {title}: taken back, nothing was sent")
 
 
@@ -40,7 +40,7 @@ def take_back_all(frame: BaseFrame, again: str) -> bool:
     if not tasks:
         return False
     frame.return_to(tasks[-1])
-    titles = ", ".join(workspace.scope.title_with_company(task.title, task) for task in tasks)
+    titles = ", ".join(workspace.scope.title_with_company(task.keyed_title, task) for task in tasks)
     words = f"taken back, nothing was sent (once more {again}): {titles}"
     frame.say(f"{signs.good} {words}", bad=True)
     return True

@@ -113,11 +113,11 @@ def targets(workspace: Workspace, place: Place) -> Iterator[Target]:
     for alert in workspace.needs.of_scope(filter(is_open, store.alerts)):
         yield Target("alert", alert.text, alert.id, alert)
     for task in store.pending:
-        yield Target("task", task.title, task.id, task)
+        yield Target("task", task.keyed_title, task.id, task)
     waiting = store.pending.records
     for task in store.tasks:
         if task.id not in waiting:
-            yield Target("task", task.title, task.id, task)
+            yield Target("task", task.keyed_title, task.id, task)
 
 
 def _commands_of(workspace: Workspace, place: Place) -> list[Command]:
@@ -144,6 +144,7 @@ class _Matcher:
     """Ranks texts by how well they fit some typed words."""
 
     def __init__(self, wanted: str) -> None:
+        self._wanted = wanted
         self._parts = wanted.split()
         self._prefix = wanted
         self._exact_name = f"{wanted}\n"
@@ -159,6 +160,8 @@ class _Matcher:
 
     def rank(self, target: Target) -> int | None:
         """Return how well a target fits, from `_EXACT` to `_LOOSE`; None if it does not."""
+        if isinstance(target.record, Task) and (target.record.key or "").casefold() == self._wanted:
+            return _EXACT
         text = f"{target.name}\n{target.id}".casefold()
         if not all(part in text for part in self._parts):
             is_loose = self._loose is not None and self._loose.search(text) is not None
@@ -173,7 +176,7 @@ class _Matcher:
 def search(
     words: str, among: Iterable[Target], recent: Sequence[Target] = ()
 ) -> Generator[None, None, SearchResult]:
-    """Find targets by their names and ids. A generator that pauses every `STEP` targets.
+    """Find targets by their names, ids and keys. A generator that pauses every `STEP` targets.
 
     Ranked by whether the name is the words, begins with them, has a word that does, contains them,
     or has their letters in this order and not far apart. Of targets that rank the same, those in

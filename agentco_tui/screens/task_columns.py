@@ -13,15 +13,20 @@ from collections.abc import Callable, Hashable
 from math import inf
 from operator import attrgetter
 
+from msgspec.structs import replace
+
 from agentco_tui.live import insight
 from agentco_tui.live.insight import Level
-from agentco_tui.model import Task
+from agentco_tui.model import Task, TaskState
 from agentco_tui.model import format as fmt
 from agentco_tui.screens import cells
 from agentco_tui.screens.cells import TONES, CellContext
 from agentco_tui.text import SafeText, clean_line
 from agentco_tui.widgets.table.layout import Column
 from agentco_tui.widgets.tones import Cell, Tone
+
+ENDED = (TaskState.DONE, TaskState.FAILED, TaskState.CANCELLED, TaskState.REJECTED)
+"""The states of a task in which nothing more happens to it."""
 
 
 def task_columns(context: CellContext, *, statuses: bool) -> list[Column[Task]]:
@@ -59,6 +64,12 @@ def task_columns(context: CellContext, *, statuses: bool) -> list[Column[Task]]:
     def title_cell(task: Task) -> Cell:
         is_critical = level(task) is Level.CRITICAL
         return cells.title_cell(task, Tone.STRONG if is_critical else Tone.PLAIN)
+
+    def title_in(task: Task, width: int) -> Cell:
+        """Return the title, with a note behind it if the company of open work does not work."""
+        if task.state in ENDED:
+            return title_cell(task)
+        return replace(title_cell(task), text=context.title_with_idleness(task, width))
 
     def agent_group(task: Task) -> Hashable:
         """Return the agent's name as it came with the task, else the reference to the agent."""
@@ -99,7 +110,12 @@ def task_columns(context: CellContext, *, statuses: bool) -> list[Column[Task]]:
             filter_value=lambda task: task.priority, rank=insight.rank_of_priority,
             sort_group=attrgetter("priority")),
         cells.column("task", "TASK", (28, 26), title_cell, grow=8, aliases=("title",),
+            cell_for_width=title_in,
             sort_key=lambda task: task.title.casefold(), sort_group=attrgetter("title")),
+        cells.text_column("key", "KEY", (8, 8), lambda task: task.key, priority=4,
+            sort_key=None, shown_by_default=False),
+        cells.text_column("kind", "KIND", (12, 8), lambda task: task.kind, priority=4,
+            sort_group=attrgetter("kind"), shown_by_default=False),
         cells.text_column("agent", "AGENT", (10, 6), lambda task: names.agent(task.agent),
             priority=3, sort_group=agent_group),
         cells.text_column("company", "COMPANY", (15, 8),

@@ -81,7 +81,9 @@ class TasksView(TaskLines[Task]):
     def search_text(self, record: Task) -> str:
         names = self.workspace.names
         agent, company = names.agent(record.agent), names.company(names.company_of(record))
-        return "\n".join((record.title, agent, company, record.priority or "", record.status or ""))
+        return "\n".join(
+            (record.keyed_title, agent, company, record.priority or "", record.status or "")
+        )
 
     def wanted(self, record: Task) -> bool:
         scope = self.workspace.poller.query.company
@@ -270,7 +272,7 @@ class TasksView(TaskLines[Task]):
             return
         more = f", and {len(lost) - 1} more" if len(lost) > 1 else ""
         resolution = resolution_note(self.dashboard, lost[0].id).text
-        words = f"{lost[0].title} ({resolution}){more}"
+        words = f"{lost[0].keyed_title} ({resolution}){more}"
         words = f"{signs.warning} not marked any more, because it left the list: {words}"
         self.frame.say(words, bad=True)
 
@@ -350,7 +352,8 @@ class TasksView(TaskLines[Task]):
         notes: list[str] = []
         under_cursor = self.subject()
         if under_cursor is not None and under_cursor.id != task.id:
-            notes.append(f"the marked task, not the one under the cursor ({under_cursor.title})")
+            title = under_cursor.keyed_title
+            notes.append(f"the marked task, not the one under the cursor ({title})")
         if why_hidden:
             notes.append(why_hidden)
         self.frame.dialogs.approve(task, mark_safe("; ".join(notes)) if notes else None)

@@ -19,11 +19,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from agentco_tui.api.errors import KeyRejected
+from agentco_tui.api.credentials import ApiKey
+from agentco_tui.api.errors import ApiError, KeyRejected
 from agentco_tui.attention.snooze import Snoozes
 from agentco_tui.config import Settings
 from agentco_tui.keys.verb_commands import verb_command
-from agentco_tui.live.feeds import Clock, FeedName, Pace, Query
+from agentco_tui.live.feeds import Clock, FeedName, Pace, Phase, Query
 from agentco_tui.live.names import Names, of_company, records_named
 from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store
@@ -50,6 +51,8 @@ FIRST_ANSWERS: Final = 25.0
 """Seconds that a command waits for the first answers before it prints anything."""
 FORECASTS: Final = 10.0
 """Seconds that a command waits for the first forecasts."""
+ROLE_WITHIN: Final = 5.0
+"""Seconds that the platform has to say what the key may do."""
 LONGEST_PAUSE: Final = 10.0
 """Seconds between two refreshes of the needs at most: waits grow although nothing changes."""
 GATHER: Final = 0.2
@@ -113,7 +116,7 @@ class Workspace:
         self.verb_commands = {
             command.id: command
             for command in (
-                verb_command(verb.name, verb.key, verb.label, verb.kind)
+                verb_command(verb.name, verb.key, verb.label, verb.kind, client.name)
                 for verb in client.capabilities.verbs
             )
         }
@@ -130,6 +133,9 @@ class Workspace:
         self._changed = asyncio.Event()
         """Set if a feed was answered or has failed since the needs were refreshed."""
         self._services: Services | None = None
+        self._key_of_role: ApiKey | None = None
+        """The key whose role was asked for last."""
+        self._role_is_due = asyncio.Event()
         self.store.follow_freshness(self._freshness_changed)
 
     # Commands that only read records, such as `get`, neither make these two nor import what they
@@ -166,12 +172,30 @@ class Workspace:
         async with asyncio.TaskGroup() as work:
             work.create_task(self.poller.run())
             work.create_task(self.key_renewal.run())
+            work.create_task(self._follow_role())
             if self.history is not None:
                 work.create_task(self._use_history(self.history, history_after, remembers))
 
     def _follow_store(self) -> NeedsModel:
         """Make the outlook and the needs, unless that was done; both follow the store then."""
         return self.needs
+
+    async def _follow_role(self) -> None:
+        """Read the role of each key that the platform has answered, until cancelled."""
+        while True:
+            await self._role_is_due.wait()
+            self._role_is_due.clear()
+            await self.read_role()
+
+    async def read_role(self) -> None:
+        """Learn from the platform whether the key may change anything, if it says so."""
+        self._key_of_role = self.key.key
+        if self._services is None:
+            return
+        # If it can't be learned, the platform itself refuses what the role may not do.
+        with suppress(ApiError, TimeoutError):
+            async with asyncio.timeout(ROLE_WITHIN):
+                self._services.permissions.note_role(await self.client.why_read_only())
 
     async def _use_history(self, history: History, after: float, remembers: bool) -> None:
         from agentco_tui.history.history_keeper import (  # noqa: PLC0415 (once, off the start)
@@ -318,26 +342,40 @@ class Workspace:
     def child_environment(self, **variables: str) -> dict[str, str]:
         """Return the environment for a command of the user: ours without the API key.
 
-        `variables` are added, with the profile and the address of the platform.
+        `variables` are added, with the profile, the address and the interface of the platform.
         """
         variables["AGENTCO_PROFILE"] = self.profile
         variables["AGENTCO_BASE_URL"] = self.origin
-        return without_key({**os.environ, **variables}, self.key.redact)
+        environment = {**os.environ, **variables}
+        environment.pop("AGENTCO_PLATFORM", None)  # that of the start may be another profile's
+        if self.settings.platform is not None:
+            environment["AGENTCO_PLATFORM"] = self.settings.platform
+        return without_key(environment, self.key.redact)
 
     def _freshness_changed(self, feed: FeedName) -> None:
         """Called when a feed was answered or has failed.
 
-        A refused key is read again. If the settings name the company in scope by its name, its id
-        is used from the first list of companies on that has it.
+        A refused key is read again. The role of a key is asked for once the picture is there. If
+        the settings name the company in scope by its name, its id is used from the first list of
+        companies on that has it.
         """
         self._changed.set()
         if isinstance(self.store.freshness[feed].failure, KeyRejected):
             self.key_renewal.note_refusal()
+        if self._key_of_role is not self.key.key and self._is_picture_there(feed):
+            self._role_is_due.set()
         company = self.poller.query.company
         if feed is FeedName.COMPANIES and company is not None:
             matches = records_named(company, self.store.companies)
             if len(matches) == 1 and matches[0].id != company:
                 self.on_company_found(matches[0].id)
+
+    def _is_picture_there(self, answered: FeedName) -> bool:
+        """Whether a feed was answered, and none that is shown waits for its first answer."""
+        freshness = self.store.freshness
+        shown = [feed for feed in FeedName if self.poller.pace(feed) is Pace.REFRESH]
+        is_answered = freshness[answered].phase is Phase.LIVE
+        return is_answered and not any(freshness[feed].awaited for feed in shown)
 
     def _key_was_renewed(self) -> None:
         if self._services is not None:

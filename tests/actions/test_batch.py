@@ -214,7 +214,7 @@ async def test_what_cannot_be_sent_stops_a_set(user: User, off: bool) -> None:
     words = "3 in a row had no clear answer"
     if off:
         words = "writing is off"
-        user.services.permissions.off = mark_safe(words)
+        user.services.permissions.read_only = mark_safe(words)
     else:
         user.platform.faults.add("tasks:status=503")
     batch = BatchApproval(user.services, tasks)

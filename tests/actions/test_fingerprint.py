@@ -136,6 +136,7 @@ def test_the_change_of_one_field_is_named_by_that_field(path: tuple[str | int, .
     found = differences(SHOWN, read(changed(path, value)))
     names = {
         "requested_at": "waits since", "expires_at": "expires", "created_at": "created",
+        "type": "kind",
         "trust_score": "trust", "requires_approval": "needs approval", "estimated_cost_usd": "cost",
     }  # fmt: skip
     numbered = [str(step + 1) if isinstance(step, int) else step for step in path]

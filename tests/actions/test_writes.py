@@ -82,6 +82,41 @@ async def test_the_same_title_may_be_made_again_by_a_new_decision(user: User) ->
         assert made(user.platform) == count
 
 
+@pytest.mark.parametrize("fault", LOST)
+@pytest.mark.parametrize(
+    ("key", "title"),
+    [("identifier", "{key}: {title}"), ("identifier", "[{key}] {title}"),
+     ("identifier", "{title} ({key})"), ("identifier", "{title}"), (None, "{key}: {title}")],
+)  # fmt: skip
+async def test_a_task_is_recognised_where_its_key_is_put_into_its_title(
+    path: Path, key: str | None, title: str, fault: str
+) -> None:
+    """The key is a field of its own, or the id itself."""
+
+    def edited(kind: str, record: Any) -> Any:
+        if kind == "tasks":
+            of_its_own = f"ACM-{sum(map(ord, record['id']))}"
+            word = record["id"] if key is None else of_its_own
+            record["title"] = title.format(key=word, title=record["title"])
+            if key is not None:
+                record[key] = of_its_own
+        return record
+
+    with EmbeddedPlatform(edit=edited, companies=2, agents=6, tasks=60, speed=0.0) as platform:
+        if fault:
+            platform.faults.add(f"create_task:{fault}")
+        async with open_services(platform, path) as user:
+            form = task_form(platform, "Ship it")
+            found = await create_task(user.services, form)
+            assert found.kind is OutcomeKind.DONE
+            assert isinstance(found.record, Task)
+            assert "Ship it" in found.record.title
+            assert made(platform, "Ship it") == 1
+            other = await create_task(user.services, task_form(platform, "Ship"))
+            assert other.kind is OutcomeKind.DONE
+            assert other.record != found.record
+
+
 async def test_a_refused_task_says_why_beside_its_fields(user: User) -> None:
     form = task_form(user.platform)
     company = user.platform.world.create_company("Elsewhere", "shop", "Sell").id

@@ -15,6 +15,7 @@ from websockets.utils import accept_key
 
 from agentco_tui import __version__
 from agentco_tui.api import errors
+from agentco_tui.api.capabilities import Conventions
 from agentco_tui.api.credentials import ApiKey
 from agentco_tui.api.errors import ApiError
 from agentco_tui.api.limits import Limits
@@ -106,7 +107,10 @@ async def test_the_key_goes_out_in_the_header_and_nowhere_else() -> None:
 
 
 async def test_no_key_is_sent_where_none_is_needed() -> None:
-    async with answering(accepting()) as server, transport(server.base, key_header=None) as wire:
+    async with (
+        answering(accepting()) as server,
+        transport(server.base, conventions=Conventions(key_header=None)) as wire,
+    ):
         async with wire.web_socket(PATH):
             pass
         assert b"Authorization" not in server.requests[0]

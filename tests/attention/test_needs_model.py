@@ -10,7 +10,9 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from msgspec.structs import replace
 
+from agentco_tui.attention.needs import RankReason
 from agentco_tui.attention.needs_model import NeedsModel
 from agentco_tui.attention.snooze import Snooze, Snoozes
 from agentco_tui.config import AlertLimits
@@ -21,7 +23,7 @@ from agentco_tui.history.spending_alarms import Burn, Runaway
 from agentco_tui.live.feeds import Clock, FeedName
 from agentco_tui.live.insight import Level
 from agentco_tui.live.log_findings import LogFindings, Repeated
-from agentco_tui.live.ownership import company_of
+from agentco_tui.live.ownership import cause_of, company_of
 from agentco_tui.live.spend_rate import FastSpend
 from agentco_tui.live.store import Store
 from agentco_tui.model import (
@@ -31,6 +33,7 @@ from agentco_tui.model import (
     Alert,
     Budget,
     BudgetScope,
+    IdDoubt,
     Listing,
     Moment,
     Money,
@@ -53,6 +56,8 @@ companies = st.none() | st.builds(Ref, company_ids)
 agent_refs = st.none() | st.builds(Ref, agent_ids) | st.just(Ref(None, mark_safe("Ada")))
 ages = st.sampled_from([0.0, 5.0, 14.9, 15.0, 16.0, 45.0, 59.0, 60.0, 70.0, 500.0])
 shares = st.sampled_from([None, "0.3", "0.6", "0.85", "1", "1.2"])
+causes = st.sampled_from([None, None, "x", "y"])
+doubts = st.none() | st.just(IdDoubt(reason=mark_safe("decide this elsewhere")))
 
 
 def moment(age: float | None, now: float) -> Moment | None:
@@ -102,13 +107,15 @@ class NeedsFollowChanges(RuleBasedStateMachine):
         company=companies,
         priority=st.sampled_from([None, "urgent", "high", "low"]),
         age=st.none() | ages,
+        cause=causes,
+        id_doubt=doubts,
     )
     def put_task(self, feed: FeedName, age: float | None, **fields: Any) -> None:
         fields["title"] = mark_safe(fields["title"])
         fields["priority"] = fields["priority"] and mark_safe(fields["priority"])
         self.put(feed, Task(created=moment(age, self.now), **fields))
 
-    @rule(id=agent_ids, state=st.sampled_from(AgentState), company=companies)
+    @rule(id=agent_ids, state=st.sampled_from(AgentState), company=companies, cause=causes)
     def put_agent(self, **fields: Any) -> None:
         self.put(FeedName.AGENTS, Agent(**fields))
 
@@ -119,6 +126,7 @@ class NeedsFollowChanges(RuleBasedStateMachine):
         share=shares,
         company=companies,
         unlimited=st.sampled_from([False, False, True]),
+        cause=causes,
     )
     def put_budget(
         self, feed: FeedName, agent_id: str, company_id: str, share: str | None, **fields: Any
@@ -145,6 +153,7 @@ class NeedsFollowChanges(RuleBasedStateMachine):
         company=companies,
         age=st.none() | ages,
         open=st.sampled_from([None, True, False]),
+        cause=causes,
     )
     def put_alert(self, age: float | None, **fields: Any) -> None:
         at = moment(age, self.now)
@@ -244,10 +253,48 @@ class NeedsFollowChanges(RuleBasedStateMachine):
         fresh = self.new_model()
         at_once(fresh.refresh_steps())
         assert content(self.model, self.now) == content(fresh, self.now)
+        self.check_that_each_cause_is_one_need_and_nothing_is_lost()
         agents = [*self.store.agents]
         assert +self.model.agents.by_state == Counter(agent.state for agent in agents)
         refs = [agent.company or Ref() for agent in agents]
         assert +self.model.agents.by_company == Counter(ref.id or "" for ref in refs)
+
+    def check_that_each_cause_is_one_need_and_nothing_is_lost(self) -> None:
+        needs = self.model.ranked(500)
+        tasks = [self.model.queue.counted_task(each) for each in self.model.queue.ids()]
+        counted_tasks = [task for task in tasks if task is not None]
+        assert self.model.queue.listed == len(counted_tasks)
+        assert self.model.queue.count == len({cause_of(each) or each.id for each in counted_tasks})
+        causes = Counter(need.cause for need in needs if need.cause is not None)
+        assert set(causes.values()) <= {1}
+        of_each_record = {need.key: need for need in self.model_without_causes().ranked(500)}
+        keys = Counter(key for need in needs for key in need.keys)
+        assert set(keys.values()) <= {1}
+        assert keys.keys() >= of_each_record.keys()
+        for need in needs:
+            levels = [of_each_record[key].level for key in need.keys if key in of_each_record]
+            assert need.level == max(levels)
+            if not need.is_decidable:
+                assert not any(other.is_decidable for other in need.others)
+        counted = Counter(need.level for need in needs if need.snooze is None)
+        undecided = [need for need in self.model.shown if need.rank_reason is RankReason.DECIDED]
+        listed = {need.key for need in needs}
+        counted.update(need.level for need in undecided if need.key not in listed)
+        assert +self.model.levels == counted
+
+    def model_without_causes(self) -> NeedsModel:
+        """The needs of the same records, if the platform did not say which cause each reports."""
+        store = Store()
+        outlook = ScriptedOutlook(store, self.clock)
+        outlook.script = self.outlook.script
+        outlook.log = self.outlook.log
+        outlook.limits = self.outlook.limits
+        for feed, collection in self.store.collections.items():
+            records = [replace(each, cause=None) for each in collection.records.values()]
+            store.take(feed, Listing(records=tuple(records)))
+        model = NeedsModel(outlook, self.snoozes, lambda: self.scope)
+        at_once(model.refresh_steps())
+        return model
 
     @invariant()
     def the_counts_of_all_tasks_are_right(self) -> None:
@@ -275,6 +322,7 @@ def content(model: NeedsModel, now: float) -> dict[str, object]:
         "money": +model.money_levels,
         "counts": +model.counts(now),
         "count": model.queue.count,
+        "waiting tasks": model.queue.listed,
         "oldest": model.queue.oldest,
         "waiting": model.queue.waiting_by_owner,
         "oldest_of": {

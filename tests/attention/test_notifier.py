@@ -229,6 +229,44 @@ def test_a_task_of_the_priority_that_newly_waits_calls() -> None:
     assert silent.look() == []
 
 
+def test_all_of_one_cause_is_one_call() -> None:
+    watch = Watch(priority="high")
+    blocked, recovery = (replace(task(name), cause="GLO-7") for name in ("blocked", "recovery"))
+    other = replace(task("other"), cause="GLO-7", company=Ref("globex"))
+    watch.wait(blocked, recovery, other)
+    assert ids(watch.look()) == ["blocked", "other"]
+    late = replace(task("late"), cause="GLO-7")
+    watch.clock.at = 2 * FLAPS
+    watch.wait(recovery, late)
+    assert watch.look() == []
+    watch.wait()
+    watch.wait(blocked)  # within the time for which something must have been over
+    assert watch.look() == []
+    worst = Need(Level.CRITICAL, NeedKind.TASK, blocked, RankReason.WAIT, own_key="task:blocked")
+    assert ids(watch.look(worst)) == ["blocked"]
+    following = replace(worst, record=recovery, own_key="task:recovery")
+    assert watch.look(following, critical_tasks=[worst]) == []
+
+
+def test_what_arrives_is_no_call_of_its_own_where_its_cause_is_critical() -> None:
+    watch = Watch(priority="high")
+    agent = replace(critical("ada"), record=Agent(id="ada", company=ACME, cause="ada"))
+    watch.wait(replace(task("override"), cause="ada"))
+    assert ids(watch.look(agent)) == ["ada"]
+
+
+def test_a_cause_is_remembered_across_restarts_whichever_task_tells_it() -> None:
+    first = Watch(at_start=True, begin=False, priority="high")
+    blocked, recovery = (replace(task(name), cause="GLO-7") for name in ("blocked", "recovery"))
+    first.wait(blocked, recovery)
+    assert ids(first.look()) == ["blocked"]
+    first.clock.at = FLAPS - MINUTE
+    remembered = first.notifier.remembered()
+    second = Watch(at_start=True, begin=False, remembered=remembered, priority="high")
+    second.wait(recovery, task("new"))
+    assert ids(second.look()) == ["new"]
+
+
 def test_feeds_that_fail_for_long_are_one_call() -> None:
     watch, down = Watch(outage=5 * MINUTE), Unreachable(mark_safe("cannot reach it"), path="")
     refused = NotAllowed(mark_safe("this key may not"), path="")

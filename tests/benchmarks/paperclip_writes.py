@@ -35,6 +35,8 @@ company = "{company}"
 """
 WAIT = 40.0
 """Seconds after which what the server should do is taken not to come."""
+MINUTES = 420.0
+"""The same where the server itself waits before it asks a person."""
 
 
 class Server:
@@ -57,9 +59,9 @@ class Server:
     def get(self, path: str) -> Any:
         return self.call("GET", path)
 
-    def until(self, read: Callable[[], Any]) -> Any:
+    def until(self, read: Callable[[], Any], seconds: float = WAIT) -> Any:
         """What `read` returns as soon as it is something; None if it never is."""
-        deadline = time.monotonic() + WAIT
+        deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             found = read()
             if found:
@@ -171,8 +173,9 @@ class Screen(PtySession):
         raise NotSeenError(f"no row with {words!r}:\n{self.text}")
 
     def _cursor_has(self, text: str, words: str) -> bool:
-        lines = [line for line in text.splitlines() if line.startswith("▌")]
-        return any(words[:9] in line for line in lines)
+        """Whether one row alone is shown, and has the cursor; its words may be cut."""
+        is_under_cursor = any(line.startswith("▌") for line in text.splitlines()[3:])
+        return is_under_cursor and f"/{words}" in text and re.search(r"\b1 of \d", text) is not None
 
     def fill(self, key: str, *values: str) -> None:
         """Press a key that opens a form, and fill in its fields."""
@@ -296,9 +299,10 @@ def interaction_of(world: World, issue: str, interaction: str) -> Any:
 
 @step
 def say_yes_to_a_question(world: World, screen: Screen) -> Callable[[], Any]:
-    issue = world.new_issue("Ask first", agent=world.agent)["id"]
+    asking = world.new_issue("Ask first", agent=world.agent)
+    issue = asking["id"]
     asked = world.new_interaction(issue, "request_confirmation")
-    screen.go("4", f"Ask first {world.number}")
+    screen.go("4", f"Answer {asking['identifier']}")
     screen.press("a")
     screen.confirm()
     return lambda: interaction_of(world, issue, asked)["status"] == "accepted"
@@ -306,9 +310,10 @@ def say_yes_to_a_question(world: World, screen: Screen) -> Callable[[], Any]:
 
 @step
 def say_no_to_a_question(world: World, screen: Screen) -> Callable[[], Any]:
-    issue = world.new_issue("Ask second", agent=world.agent)["id"]
+    asking = world.new_issue("Ask second", agent=world.agent)
+    issue = asking["id"]
     asked = world.new_interaction(issue, "request_confirmation")
-    screen.go("4", f"Ask second {world.number}")
+    screen.go("4", f"Answer {asking['identifier']}")
     screen.fill("R", "not now")
     screen.confirm()
 
@@ -321,52 +326,13 @@ def say_no_to_a_question(world: World, screen: Screen) -> Callable[[], Any]:
 
 @step
 def skip_a_question(world: World, screen: Screen) -> Callable[[], Any]:
-    issue = world.new_issue("Ask third", agent=world.agent)["id"]
+    asking = world.new_issue("Ask third", agent=world.agent)
+    issue = asking["id"]
     asked = world.new_interaction(issue, "ask_user_questions")
-    screen.go("4", f"Ask third {world.number}")
+    screen.go("4", f"Answer {asking['identifier']}")
     screen.fill("R", "as you like")
     screen.confirm()
     return lambda: interaction_of(world, issue, asked)["status"] != "pending"
-
-
-@step
-def unblock_a_task(world: World, screen: Screen) -> Callable[[], Any]:
-    issue = world.new_issue("Stuck work", "blocked", world.agent)["id"]
-    screen.go("4", f"Stuck work {world.number}")
-    screen.fill("U", "go on")
-    screen.confirm()
-    return lambda: world.issue(issue)["status"] != "blocked"
-
-
-def stranded(world: World, title: str) -> str:
-    """An issue whose agent ends without a result, so that a person must recover it."""
-    agent = world.new_agent(title.partition(" ")[0])
-    issue = str(world.new_issue(title, "todo", agent)["id"])
-
-    def recovery() -> Any:
-        return world.server.get(f"/issues/{issue}/recovery-actions")["active"]
-
-    assert world.server.until(lambda: (recovery() or {}).get("ownerType") == "board"), "no recovery"
-    return issue
-
-
-@step
-def try_a_stranded_task_again(world: World, screen: Screen) -> Callable[[], Any]:
-    issue = stranded(world, "Lost work")
-    before = len(world.server.get(f"/issues/{issue}/runs"))
-    screen.go("4", f"Recover {world.issue(issue)['identifier']}")
-    screen.fill("U", "once more")
-    screen.confirm()
-    return lambda: len(world.server.get(f"/issues/{issue}/runs")) > before
-
-
-@step
-def call_a_stranded_task_done(world: World, screen: Screen) -> Callable[[], Any]:
-    issue = stranded(world, "Found work")
-    screen.go("4", f"Recover {world.issue(issue)['identifier']}")
-    screen.fill("d", "seen by hand")
-    screen.confirm()
-    return lambda: world.issue(issue)["status"] == "done"
 
 
 @step
@@ -402,20 +368,6 @@ def clear_an_agents_error(world: World, screen: Screen) -> Callable[[], Any]:
     screen.press("e")
     screen.confirm()
     return lambda: world.server.get(f"/agents/{agent}")["status"] == "idle"
-
-
-@step
-def cancel_a_run(world: World, screen: Screen) -> Callable[[], Any]:
-    agent = world.new_agent("Sam", "for i in $(seq 200); do echo step $i; sleep 2; done")
-    run = world.server.call("POST", f"/agents/{agent}/heartbeat/invoke", {})["id"]
-    screen.show("4")
-    screen.press("v")
-    screen.wait_quiet(0.5)
-    screen.press("a")
-    screen.go("4", f"Run of Sam {world.number}")
-    screen.press("X")
-    screen.confirm()
-    return lambda: world.server.get(f"/heartbeat-runs/{run}")["status"] == "cancelled"
 
 
 @step
@@ -498,21 +450,6 @@ def pause_and_resume_a_company(world: World, screen: Screen) -> Callable[[], Any
 
 
 @step
-def create_a_task(world: World, screen: Screen) -> Callable[[], Any]:
-    title = f"Made here {world.number}"
-    screen.show("4")
-    screen.press("n")
-    screen.wait_for("esc: cancel")
-    screen.write("\x15")
-    for value in (f"Drill {world.number}", f"Idle {world.number}", title, "high"):
-        screen.write("\x15")
-        screen.write(value)
-        screen.press("enter")
-    screen.confirm()
-    return lambda: [row for row in world.server.get(world.path("issues")) if row["title"] == title]
-
-
-@step
 def create_a_company(world: World, screen: Screen) -> Callable[[], Any]:
     name = f"Made {world.number}"
     screen.show("2")
@@ -521,12 +458,87 @@ def create_a_company(world: World, screen: Screen) -> Callable[[], Any]:
     return lambda: [row for row in world.server.get("/companies") if row["name"] == name]
 
 
+def waits_as(world: World, title: str, sort: str) -> Any:
+    """The issue of a title, once it waits for a person as a sort of item; that takes minutes."""
+    title = f"{title} {world.number}"
+
+    def item() -> Any:
+        items = world.server.get(world.path("attention?limit=100"))["items"]
+        of_sort = [each for each in items if each["sourceKind"] == sort]
+        related = [each["relatedIssue"] or each["subject"] for each in of_sort]
+        return next((each for each in related if each["title"] == title), None)
+
+    found = world.server.until(item, MINUTES)
+    assert found, f"{title} never waited as {sort}"
+    return found
+
+
+@step
+def unblock_a_task(world: World, screen: Screen) -> Callable[[], Any]:
+    issue = waits_as(world, "Stuck work", "blocker_attention")["id"]
+    screen.go("4", f"Stuck work {world.number}")
+    screen.fill("U", "go on")
+    screen.confirm()
+    return lambda: "go on" in world.comments(f"/issues/{issue}")
+
+
+@step
+def try_a_stranded_task_again(world: World, screen: Screen) -> Callable[[], Any]:
+    issue = waits_as(world, "Lost work", "recovery_action")
+    before = len(world.server.get(f"/issues/{issue['id']}/runs"))
+    screen.go("4", f"Recover {issue['identifier']}")
+    screen.fill("U", "once more")
+    screen.confirm()
+    return lambda: len(world.server.get(f"/issues/{issue['id']}/runs")) > before
+
+
+@step
+def call_a_stranded_task_done(world: World, screen: Screen) -> Callable[[], Any]:
+    issue = waits_as(world, "Found work", "recovery_action")
+    screen.go("4", f"Recover {issue['identifier']}")
+    screen.fill("d", "seen by hand")
+    screen.confirm()
+    return lambda: world.issue(issue["id"])["status"] == "done"
+
+
+@step
+def create_a_task(world: World, screen: Screen) -> Callable[[], Any]:
+    title = f"Made here {world.number}"
+    screen.show("4")
+    screen.press("n")
+    screen.wait_for("esc: cancel")
+    for value in (f"Idle {world.number}", title, "high"):  # the company is that in scope
+        screen.write(value)
+        screen.press("enter")
+    screen.confirm()
+    return lambda: [row for row in world.server.get(world.path("issues")) if row["title"] == title]
+
+
+@step
+def cancel_a_run(world: World, screen: Screen) -> Callable[[], Any]:
+    agent = world.new_agent("Sam", "for i in $(seq 200); do echo step $i; sleep 2; done")
+    run = world.server.call("POST", f"/agents/{agent}/heartbeat/invoke", {})["id"]
+    screen.show("4")
+    screen.press("v")
+    screen.wait_quiet(0.5)
+    screen.press("a")
+    screen.go("4", f"Run of Sam {world.number}")
+    screen.press("X")
+    screen.confirm()
+    return lambda: world.server.get(f"/heartbeat-runs/{run}")["status"] == "cancelled"
+
+
 def new_world(server: Server) -> World:
     number = str(int(time.time()))[-6:]
     body = {"name": f"Drill {number}", "description": "Everything is tried here."}
     company = server.call("POST", "/companies", body)["id"]
     empty = World(server, company, "", number)
-    return empty._replace(agent=empty.new_agent("Idle"))
+    world = empty._replace(agent=empty.new_agent("Idle"))
+    # What takes minutes until a person is asked is begun now.
+    world.new_issue("Stuck work", "blocked", world.agent)
+    for title in ("Lost work", "Found work"):
+        world.new_issue(title, "todo", world.new_agent(title.partition(" ")[0]))
+    return world
 
 
 def main(base: str, words: str = "", say: Callable[[str], object] = print) -> int:

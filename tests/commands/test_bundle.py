@@ -93,6 +93,15 @@ def test_what_names_somebody_is_another_and_the_rest_is_as_it_was() -> None:
         assert word not in text
 
 
+@pytest.mark.parametrize("field", ["identifier", "issueKey", "key", "issue_identifier"])
+def test_the_key_of_a_task_is_another_and_still_a_key(field: str) -> None:
+    _, text = altered([{"id": "tsk_8f3k2", "title": "Refund", field: "GLO-1234567"}])
+    key = json.loads(text)[0][field]
+    assert "GLO" not in text
+    assert "1234567" not in text
+    assert re.fullmatch(r"[A-Z]+-\d+", key)
+
+
 def test_an_id_is_the_same_in_a_path_a_query_and_a_link() -> None:
     made = Pseudonyms(ROOT)
     body = json.dumps({"id": "cmp_4k2j", "next": f"{ROOT}/api/tasks?cursor=Zm9v77&limit=50"})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from agentco_tui.cli.arguments import UsageError, parse
 from agentco_tui.cli.grammar import COMMANDS, DASHBOARD
 from agentco_tui.cli.manual import TOPICS, page
 from agentco_tui.config.validators import REFRESH_FROM, REFRESH_TO
+from agentco_tui.demo.recordings import recorded_platforms
 from tests.commands.conftest import Command
 
 KEY = "ag_0123456789abcdef"
@@ -33,6 +35,22 @@ def test_version_and_help_name_commands_flags_and_environment(command: Command) 
         ran = command(name, "--help")
         assert ran.code == 0
         assert f"usage: agentco-tui {name}" in ran.out
+
+
+def test_the_help_of_the_demo_names_each_recorded_platform(command: Command) -> None:
+    ran = command("demo", "--help")
+    assert "--platform NAME" in ran.out
+    assert all(f"demo --platform {name} " in ran.out for name in recorded_platforms())
+    assert recorded_platforms()
+
+
+def test_a_python_without_lzma_says_why_it_plays_no_recording(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "lzma", None)
+    ran = command("demo", "--platform", "paperclip")
+    assert ran.code == 2
+    assert "the recording can't be unpacked: import of lzma halted" in ran.err
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from typing import Any
 
 import pytest
@@ -82,6 +83,43 @@ def test_it_is_narrowed_as_on_the_screens(get: Command, quiet: EmbeddedPlatform)
     assert ids("tasks", "--filter", "waits>500d") == set()
     assert ids("budget", "--filter", "used>=100%") <= ids("budget", "--filter", "share>80%")
     assert len(ids("tasks", "--limit", "2")) == 2
+
+
+def test_keys_kinds_and_whom_agents_report_to_are_columns_where_they_are_sent(
+    command: Command, get: Command, quiet: EmbeddedPlatform
+) -> None:
+    header = get("get", "tasks").lines[0]
+    assert header.split() == [
+        *("ID", "STATUS", "PRIORITY", "TITLE", "AGENT", "COMPANY", "COST", "CREATED")
+    ]
+    assert "REPORTS_TO" not in get("get", "agents").lines[0]
+    first, *_, boss = quiet.world.agents()
+
+    def edited(kind: str, record: Any) -> Any:
+        if kind == "tasks":
+            record |= {"identifier": f"GLO-{sum(map(ord, record['id']))}", "type": "review"}
+        if kind == "agents" and record["id"] == first.id:
+            record["reportsTo"] = boss.id
+        return record
+
+    with EmbeddedPlatform(speed=0, edit=edited) as platform:
+        command.on(platform)
+        lines = command("get", "tasks").lines
+        assert lines[0].split()[:4] == ["ID", "KEY", "KIND", "STATUS"]
+        task_id, key, kind, *_ = lines[1].split()
+        assert (key, kind) == (f"GLO-{sum(map(ord, task_id))}", "review")
+        [task] = told(command("get", "tasks", "--filter", f"key:{key}", "--limit", "1", "--json"))
+        assert (task["key"], task["kind"]) == (key, "review")
+        assert key not in task["title"]
+        assert told(command("get", "tasks", "--filter", "kind:hire", "--json")) == []
+        agents = command("get", "agents").lines
+        assert "REPORTS_TO" in agents[0]
+        at = agents[0].index("REPORTS_TO")
+        line = next(line for line in agents if line.startswith(first.id))
+        assert line[at:].startswith(boss.name)
+        agent = told(command("get", "agent", first.id, "--json"))
+        assert agent["reports_to"] == {"id": boss.id, "name": boss.name}
+        assert re.search(r"task waits [^:]+: GLO-\d+ \w", command("status").out)
 
 
 def test_one_record_and_what_its_agent_did(get: Command) -> None:

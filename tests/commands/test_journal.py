@@ -58,6 +58,15 @@ def test_one_line_an_attempt_with_its_outcome_in_order(tmp_path: Path) -> None:
     assert (first["task"], third["outcome"]) == ("tsk_1", None)
 
 
+def test_the_key_of_a_task_stands_before_its_title(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    path.write_bytes(attempt("1", key="GLO-7") + attempt("2", key="GLO-8", title="GLO-8: Ship it"))
+    first, second = printed(path)
+    assert "approve “GLO-7 Task 1” tsk_1" in first
+    assert "approve “GLO-8: Ship it” tsk_2" in second
+    assert json.loads(printed(path, as_json=True)[0])["key"] == "GLO-7"
+
+
 def test_a_verb_of_another_platform_is_shown_as_it_stands(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
     path.write_bytes(

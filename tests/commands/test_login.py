@@ -211,7 +211,7 @@ def test_plain_http_that_was_agreed_to_stands_in_the_profile(
     path = command.home / "new" / "config.toml"
     resolved = Resolver({"config": str(path), "profile": "lab"}, {})
     # private: the steps before it ask for a key on a terminal.
-    assert login._write_profile(resolved, url, 'api_key_file = "keys/lab"')
+    assert login._write_profile(resolved, url, ['api_key_file = "keys/lab"'], is_stored=True)
     written = ConfigFile(path)
     assert written.problems == []
     assert written.profiles["lab"] == {
@@ -232,7 +232,8 @@ def test_a_silent_host_ends_it_at_the_first_read(
     assert ran.code == 3
     assert "up to the first that takes more than 1 s" in ran.out
     assert [line.split()[2] for line in ran.lines if " GET " in line] == ["/api/companies"]
-    assert {seen.path for seen in still.requests} <= {"/api/companies"}
+    assert {seen.path for seen in still.requests if seen.authorised} <= {"/api/companies"}
+    assert {seen.operation for seen in still.requests} <= {"companies", None}
     assert _files(command.home) == set()
 
 

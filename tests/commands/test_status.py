@@ -501,6 +501,23 @@ def test_what_is_snoozed_is_said_to_be_and_counts_all_the_same() -> None:
     assert judged.findings[0].text == "task waits 1 h: Do t; snoozed, until worse: ask Bob"
 
 
+def test_what_has_one_cause_is_one_finding() -> None:
+    recovery = _task("t2", 3500.0, company=ACME, cause="GLO-7")
+    pending = _list(
+        _task("t1", 3600.0, company=ACME, cause="GLO-7"),
+        recovery,
+        _task("t3", 3400.0, company=ACME),
+    )
+    judged = _judge(pending=pending)
+    assert [(finding.id, finding.also) for finding in judged.findings] == [
+        ("t1", (("task", "t2"),)),
+        ("t3", ()),
+    ]
+    assert judged.findings[0].text == "task waits 1 h: Do t1 (Acme); also: Do t2"
+    assert judged.pending == 2
+    assert sum(judged.needs.values()) == 2
+
+
 def test_only_one_company_counts() -> None:
     critical = _task("t2", 9999, company=GLOBEX)
     answers: dict[str, Any] = {

@@ -224,10 +224,11 @@ def test_the_demo_uses_theme_and_keys_but_no_profile(write: Write) -> None:
     path = write('theme = "nord"\n[keys]\napp.quit = "Q"\n' + PROFILES)
     here = BaseUrl.parse("http://127.0.0.1:1")
     flags = {"config": str(path), "refresh": 1.0}
-    env = {**ENV, "AGENTCO_PROFILE": "prod"}
+    env = {**ENV, "AGENTCO_PROFILE": "prod", "AGENTCO_PLATFORM": "paperclip"}
     settings = load_for_demo(flags, env, here, ApiKey.parse(KEY))
     assert (settings.profile, settings.base_url, settings.refresh) == ("demo", here, 1.0)
     assert (settings.theme, settings.keys, settings.company) == ("nord", {"app.quit": "Q"}, None)
+    assert settings.platform is None
     with pytest.raises(SettingsError):
         load_for_demo({"config": str(write("x = 1"))}, {}, here, ApiKey.parse(KEY))
 

@@ -217,6 +217,21 @@ def test_what_waits_newly_is_told_the_worst_first() -> None:
     assert told(found, "Newly waiting") == [": Late ×1 tasks:late", ": New ×3 tasks:n0"]
 
 
+def test_tasks_are_called_by_their_keys_unless_a_line_is_of_several() -> None:
+    store = a_store()
+    new = {"title": clean_line("New"), "created": Moment(NOW - 60)}
+    tasks = [Task(id=f"n{n}", key=clean_line(f"GLO-{n}"), **new) for n in range(3)]  # type: ignore[arg-type]
+    other = Task(id="o", title=clean_line("Other"), key=clean_line("GLO-9"), created=Moment(NOW))
+    store.take(FeedName.PENDING, Listing(records=(*tasks, other)))
+    past = replace(NOTHING, lives=[departed("o", state=TaskState.CANCELLED), departed("n1")])
+    found = changes_since(past, store, AlertLimits(), (SINCE, NOW))
+    assert told(found, "Newly waiting") == [": New ×3 tasks:n0", ": GLO-9 Other ×1 tasks:o"]
+    assert told(found, "Decided") == [
+        ": 1 task left the queue, outcome unknown: GLO-1 Refund n1 ×1 ",
+        ": cancelled GLO-9 Refund o ×1 ",
+    ]
+
+
 spans = st.lists(st.tuples(st.floats(-1e4, 1e5), st.floats(0, 1e4)), max_size=8)
 
 

@@ -26,6 +26,7 @@ from agentco_tui.model import (
     Alert,
     Budget,
     BudgetScope,
+    Company,
     IdDoubt,
     Listing,
     Moment,
@@ -255,3 +256,39 @@ def test_scope_hides_other_companies_and_nothing_else() -> None:
     hides = [insight.in_scope(ref, "cmp_1") for ref in (one, None, named, Ref(id="cmp_2"))]
     assert hides == [True, True, True, False]
     assert insight.in_scope(one, None)
+
+
+@pytest.mark.parametrize(
+    ("status", "stopped", "words"),
+    [
+        ("active", None, None),
+        ("active", False, None),
+        (None, None, None),
+        ("sabbatical", None, None),  # what the word means is not known
+        ("paused", None, "paused"),
+        ("Archived", False, "Archived"),
+        ("paused", True, "paused (budget)"),
+        ("active", True, "paused (budget)"),
+        (None, True, "paused (budget)"),
+    ],
+)
+def test_a_company_does_not_work_by_its_status_or_its_budget(
+    status: str | None, stopped: bool | None, words: str | None
+) -> None:
+    company = Company(id="c1", status=None if status is None else mark_safe(status))
+    budget = Budget(id="c1", scope=BudgetScope.COMPANY, paused=stopped)
+    found = insight.idleness(company, budget)
+    assert (None if found is None else found.words) == words
+    assert insight.idleness(None, budget) is None
+
+
+@pytest.mark.parametrize(
+    ("state", "reason"),
+    [(AgentState.ERROR, "it crashed"), (AgentState.PAUSED, "manual")],
+)
+def test_the_reason_is_that_of_the_state(state: AgentState, reason: str) -> None:
+    agent = Agent(
+        id="a1", state=state, pause_reason=mark_safe("manual"), error_reason=mark_safe("it crashed")
+    )
+    assert insight.with_reason("so", agent) == f"so ({reason})"
+    assert insight.with_reason("so", replace(agent, pause_reason=None, error_reason=None)) == "so"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from agentco_tui.live.feeds import FeedName
 from agentco_tui.live.names import Names
@@ -223,6 +224,19 @@ def test_records_of_several_kinds_may_have_one_id() -> None:
 )
 def test_what_texts_that_are_alike_have_in_common(text: str, words: str) -> None:
     assert without_particulars(text) == words
+
+
+def test_the_key_of_a_task_is_known_from_its_list() -> None:
+    store = Store()
+    names = Names(store)
+    keyed = Task(id="t1", title=mark_safe("Refund 3"), key=mark_safe("GLO-7"))
+    store.publish(store.tasks.put(keyed))
+    sent = {**USER, "action": "task.approved", "entity_type": "task", "entity_id": "t1"}
+    assert action_words(entry_of(**sent), names) == "approved task GLO-7 “Refund 3” by u1"
+    of_its_own = entry_of(**sent, issue_identifier="GLO-8")
+    assert action_words(of_its_own, names) == "approved task GLO-8 “Refund 3” by u1"
+    store.publish(store.tasks.put(replace(keyed, title=mark_safe("GLO-7: Refund 3"))))
+    assert action_words(entry_of(**sent), names) == "approved task “GLO-7: Refund 3” by u1"
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,9 @@
 Reads are answered with the recorded bodies, with ETags and 304, filtered by `status` and paged by
 `cursor` and `offset` as the real server does; a company of which nothing was recorded has nothing.
 A request that the real server would not understand as it was meant is refused: an unknown
-parameter, a field of a body that it does not know, a sum that is no whole number. What changes is
-told by web socket when a test says so (`news`), to those to whom the real server tells it.
+parameter, a field of a body that it does not know, a sum that is no whole number. What is written
+(`recorded_writes`) shows in what is read afterwards. What changes is told by web socket when a
+test says so (`news`), to those to whom the real server tells it.
 """
 
 from __future__ import annotations
@@ -14,54 +15,41 @@ import json
 import re
 import socket
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self, TypeAlias
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from tests.platforms.news_sockets import NewsSockets
-
-RECORDED: dict[str, Any] = json.loads(
-    Path(__file__).with_name("paperclip_answers.json").read_text(encoding="utf-8")
+from tests.platforms.recorded_answers import (
+    ACME,
+    EMPTY,
+    GLOBEX,
+    INITECH,
+    LISTS,
+    RECORDED,
+    body_of,
+    companies_of,
+    logged,
 )
-GLOBEX = "f5565349-f117-4acc-8633-7db6663efee0"
-ACME = "1608627d-944a-4635-9e54-aaf6be093647"
-INITECH = "a2e5ed35-24f2-4680-95f4-0d7156caa2ae"
-KEY = "pcp_board_recorded"
-AGENT_KEY = "pcp_recorded_agent"
-"""The key of an agent of Acme: it may follow what changes there, and list no companies."""
+from tests.platforms.recorded_writes import RecordedWrites
 
-_LISTS = {
-    "agents": {ACME: "agents", GLOBEX: "agents-globex", INITECH: "agents-of-paused-company"},
-    "approvals": {
-        GLOBEX: "approvals",
-        ACME: "approvals-acme",
-        INITECH: "approvals-of-other-sorts",
-    },
-    "attention": {
-        ACME: "attention",
-        GLOBEX: "attention-globex",
-        INITECH: "attention-of-other-sorts",
-    },
-    "issues": {GLOBEX: "issues-compact", INITECH: "two-pages-of-issues"},
-    "live-runs": {ACME: "live-runs"},
-    "budgets/overview": {
-        ACME: "budgets-overview",
-        GLOBEX: "budgets-overview-globex",
-        INITECH: "budgets-overview-company-stopped",
-    },
+KEY = "pcp_board_recorded"
+VIEWER_KEY = "pcp_board_viewer"
+AGENT_KEY = "pcp_agent_recorded"
+OTHER_USERS = {
+    VIEWER_KEY: "cli-auth-me-viewer",
+    "pcp_board_viewer_and_operator": "cli-auth-me-viewer-and-operator",
+    "pcp_board_viewer_and_admin": "cli-auth-me-viewer-and-admin",
 }
-"""By the path below a company, which recorded answer is which company's."""
-_EMPTY: dict[str, Any] = {
-    "attention": {"items": [], "totalCount": 0, "nextCursor": None},
-    "budgets/overview": {"policies": [], "activeIncidents": []},
-}
+"""By key of another user than that of `KEY`, the recorded answer that says who it is."""
 _QUERIES: dict[str, dict[str, set[str] | None]] = {
     "approvals": {"status": {"pending"}},
     "attention": {"limit": {"100"}},
     "issues": {"view": {"compact"}, "limit": {"500"}, "offset": None},
+    "heartbeat-runs": {"agentId": None, "limit": {*map(str, range(1, 1001))}, "summary": {"1"}},
     "audit/agent-actions": {
         "actorScope": {"all"},
         "limit": {*map(str, range(1, 201))},
@@ -72,79 +60,27 @@ _QUERIES: dict[str, dict[str, set[str] | None]] = {
     },
 }
 """By the same path, its parameters with the values that are understood; None: any."""
-BODIES = {
-    ("POST", "/api/companies"): {"name", "description"},
-    ("POST", "issues"): {"title", "assigneeAgentId", "priority"},
-    ("PATCH", "budgets"): {"budgetMonthlyCents"},
-    ("PATCH", "/api/issues"): {"status"},
+LATER = "2026-11-22T02:13:00.000Z"
+MOVED = {
+    **dict.fromkeys(("currentStatusUpdatedAt", "lastOutputAt", "lastEventAt"), LATER),
+    **dict.fromkeys(("lastOutputSeq", "lastOutputBytes", "logBytes"), 99_999),
+    "lastUsefulActionAt": LATER,
+    "outputSilence": {"lastOutputAt": LATER, "silenceAgeMs": 1, "level": "ok"},
+    "execution": {"phase": "working", "label": "Working", "lastConfirmedActivityAt": LATER},
 }
+"""What is different in a run whenever it is read."""
 _COMPANY = re.compile(r"/api/companies/([^/]+)/(.+)")
+_RUN_LOG = re.compile(r"/api/heartbeat-runs/[^/]+/log")
+_LOG_PART = 700
+"""Characters of a log in one answer, which may end within a line."""
 
 
-def body_of(name: str) -> Any:
-    """A recorded body."""
-    return RECORDED[name]["body"]
-
-
-def _made_up() -> dict[str, Any]:
-    """Bodies with rows of sorts that were not there to be recorded, made of rows that were."""
-    attention = {each["sourceKind"]: each for each in body_of("attention")["items"]}
-    question = next(
-        each
-        for each in body_of("attention-globex")["items"]
-        if each["sourceKind"] == "issue_thread_interaction"
-    )
-
-    def changed(row: Any, new_id: str, subject: Any, **fields: Any) -> Any:
-        subject = {**row["subject"], **subject, "id": f"{new_id}-subject", "companyId": INITECH}
-        return {**row, **fields, "id": new_id, "companyId": INITECH, "subject": subject}
-
-    items = [
-        changed(attention["agent_error_alert"], "run", {}, sourceKind="failed_run"),
-        changed(attention["agent_error_alert"], "unexplained", {"metadata": {"role": "qa"}}),
-        changed(attention["recovery_action"], "escalated", {"status": "escalated"}),
-        changed(
-            question,
-            "asks",
-            {"metadata": {**question["subject"]["metadata"], "kind": "ask_user_questions"}},
-        ),
-    ]
-    hire = next(each for each in body_of("approvals") if each["type"] == "hire_agent")
-    approvals = [
-        *body_of("approvals-with-company-budget-override"),
-        {**hire, "id": "untitled", "companyId": INITECH, "payload": {"name": "Uma"}},
-    ]
-    issue = next(each for each in body_of("issues-compact") if each["status"] == "backlog")
-    # More than one page of them.
-    issues = [{**issue, "id": f"issue-{n}", "companyId": INITECH} for n in range(501)]
-    return {
-        "attention-of-other-sorts": {**body_of("attention"), "items": items, "totalCount": 4},
-        "approvals-of-other-sorts": approvals,
-        "two-pages-of-issues": issues,
-    }
-
-
-def companies_of(name: str, key: str | None = None) -> list[Any]:
-    """The rows of a list of all companies, as they were recorded."""
-    found: list[Any] = []
-    for answer in _LISTS[name].values():
-        body = body_of(answer)
-        found += body if key is None else body[key]
-    return found
-
-
-def logged() -> list[Any]:
-    """The audit log of Globex: what was recorded of it, and below it the longer activity."""
-    audited = body_of("audit-agent-actions")["items"]
-    known = {entry["id"] for entry in audited}
-    issue = {"id": "issue-0", "identifier": "INI-1", "title": "The title of the issue"}
-    of_issue = {"entityType": "issue", "entityId": "issue-0", "entity": {"issue": issue}}
-    audited = [*audited, {**audited[-1], **of_issue, "id": "about-an-issue"}]
-    return [*audited, *(entry for entry in body_of("activity") if entry["id"] not in known)]
-
-
-for _name, _body in _made_up().items():
-    RECORDED[_name] = {"body": _body}
+def run_log(offset: int) -> Any:
+    """A part of the recorded log of a run; what follows it has an offset of its own."""
+    log = body_of("heartbeat-run-log")
+    content = log["content"][offset : offset + _LOG_PART]
+    after = {"nextOffset": offset + _LOG_PART} if content else {}
+    return {**log, "content": content, "nextOffset": None, **after}
 
 
 class Seen(NamedTuple):
@@ -162,21 +98,44 @@ class Seen(NamedTuple):
         return f"{self.method} {self.path}"
 
 
-class RecordedPaperclip:
+Fault: TypeAlias = int | Literal["lost", "unheard", "pretended"]
+"""An HTTP status of a failure, after which nothing was done; no answer, to a request that was
+carried out or to one that was not; or the usual answer to one that was not carried out."""
+
+
+def no_fault(method: str, path: str) -> Fault | None:
+    return None
+
+
+class RecordedPaperclip(RecordedWrites):
     """The server; use it with `with`."""
 
-    def __init__(self, *, needs_key: bool = True, port: int = 0) -> None:
+    def __init__(
+        self, *, needs_key: bool = True, most_issues: int | None = None, port: int = 0
+    ) -> None:
+        """`most_issues` of each company are listed; with all of them, one has more than a page."""
+        super().__init__()
+        self.most_issues = most_issues
         self.requests: list[Seen] = []
         self.needs_key = needs_key
-        self.companies: list[Any] = [
+        """Whether it runs in the mode in which every user logs in; the other one trusts all."""
+        self.users = {
+            f"Bearer {KEY}": "cli-auth-me",
+            **{f"Bearer {key}": answer for key, answer in OTHER_USERS.items()},
+            f"Bearer {AGENT_KEY}": "cli-auth-me-agent",
+        }
+        """By key, the recorded answer that says who its user is."""
+        self.approvals: list[Any] = []
+        """Approvals beside those that were recorded."""
+        self.companies = [
             each for each in body_of("companies") if each["id"] in (GLOBEX, ACME, INITECH)
         ]
-        self.decided: dict[str, str] = {}
-        """Status words of approvals, issues and interactions that were written here, by id."""
-        self.answers_with: str | None = None
-        """The status with which an approval is answered, instead of the new one."""
-        self.new_approvals: list[Any] = []
-        """Approvals that came after the others, of any company."""
+        self.times_attended = 0
+        """How often the list of what needs a person was sent: its items move each time."""
+        self.moved: dict[str, Any] = {}
+        """What is different in the runs since they were recorded."""
+        self.fault: Callable[[str, str], Fault | None] = no_fault
+        """Called with the method and the path of each request: how it fails."""
         self.news = NewsSockets()
         self.arrived: list[str] = []
         """The path of each request, before it is answered."""
@@ -187,6 +146,7 @@ class RecordedPaperclip:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            wbufsize = -1  # head and body leave together: else each answer takes 40 ms longer
 
             def setup(self) -> None:
                 super().setup()
@@ -222,7 +182,7 @@ class RecordedPaperclip:
             "payload": payload,
             "requestedByAgentId": None,
         }
-        self.new_approvals.append({**row, **own, "type": "request_board_approval"})
+        self.approvals.append({**row, **own, "type": "request_board_approval"})
         self.news.tell(company, body_of("live-events-ws")[0])
 
     def __enter__(self) -> Self:
@@ -250,19 +210,30 @@ class RecordedPaperclip:
         if "Upgrade" in handler.headers:
             self._answer_upgrade(handler, authorization)
             return
-        if self.needs_key and authorization not in (f"Bearer {KEY}", f"Bearer {AGENT_KEY}"):
-            status, body = 401, {"error": "Unauthorized"}
-        elif authorization == f"Bearer {AGENT_KEY}" and parts.path == "/api/companies":
-            status, body = 403, {"error": "Board access required"}
+        fault = self.fault(handler.command, parts.path)
+        body: Any
+        refusal = self._refusal(handler.command, parts.path, authorization)
+        if refusal is not None:
+            status, body = refusal
+        elif isinstance(fault, int):
+            status, body = fault, {"error": f"failed with {fault}"}
+        elif fault == "unheard":
+            status, body = 0, None
         elif handler.command == "GET":
-            status, body = self._read(parts.path, query)
+            status, body = self._read(parts.path, query, authorization)
         else:
-            status, body = self._written(handler.command, parts.path, sent)
+            before = self.copied()
+            status, body = self.write(handler.command, unquote(parts.path), sent)
+            if fault == "pretended":
+                self.restore(before)
         data = json.dumps(body, ensure_ascii=False).encode()
         etag = f'W/"{hashlib.sha256(data).hexdigest()[:24]}"'
         if status == 200 and handler.headers.get("If-None-Match") == etag:
             status, data = 304, b""
         self.requests.append(Seen(handler.command, parts.path, query, sent, authorization, status))
+        if fault in ("lost", "unheard"):
+            handler.close_connection = True
+            return
         handler.send_response(status)
         handler.send_header("Content-Type", "application/json; charset=utf-8")
         handler.send_header("Content-Length", str(len(data)))
@@ -289,26 +260,70 @@ class RecordedPaperclip:
         )
         handler.close_connection = True
 
-    def _read(self, path: str, query: dict[str, str]) -> tuple[int, Any]:
-        if path == "/api/companies" and not query:
-            return 200, self.companies
-        for each in self.companies:
-            if path == f"/api/companies/{each['id']}" and not query:
-                return 200, each
+    def _refusal(self, method: str, path: str, authorization: str | None) -> tuple[int, Any] | None:
+        """What is answered to a request without the right key; None if it is let through."""
+        if authorization == f"Bearer {AGENT_KEY}" and path == "/api/companies":
+            return 403, body_of("error-403-agent-key")
+        if authorization == f"Bearer {VIEWER_KEY}" and method != "GET":
+            return 403, body_of("error-403-viewer")
+        if authorization is not None:
+            return None if authorization in self.users else (401, body_of("error-401"))
+        if not self.needs_key:
+            return None
+        if path == "/api/health":
+            return 200, body_of("health-authenticated")
+        if path == "/api/companies":
+            return 403, body_of("error-403-no-key")
+        return 401, {"error": "Unauthorized"}
+
+    def _read(self, path: str, query: dict[str, str], authorization: str | None) -> tuple[int, Any]:
         match = _COMPANY.fullmatch(path)
         if match is not None:
             return self._of_company(unquote(match[1]), match[2], query)
-        for name in ("approval-comments", "issue-comments", "issue-activity", "issue-runs"):
-            # What hangs on one issue or approval was recorded of one, and is served for all.
-            *before, _, last = RECORDED[name]["path"].split("/")
-            if path.split("/")[:3] == before and path.split("/")[4:] == [last] and not query:
-                return 200, body_of(name)
-        for agent in companies_of("agents"):
-            if path == f"/api/agents/{agent['id']}" and not query:
-                return 200, agent
         if path == "/api/health":
             return 200, body_of("health")
-        return 404, {"error": f"API route not found: {path}"}
+        if path == "/api/cli-auth/me" and not query:
+            name = "cli-auth-me" if authorization is None else self.users[authorization]
+            return RECORDED[name]["status"], body_of(name)
+        match = _RUN_LOG.fullmatch(path)
+        if match is not None:
+            return 200, run_log(int(query.get("offset", 0)))
+        body = None if query else self._single(path.split("/")[2:])
+        if body is None:
+            return 404, {"error": f"API route not found: {path}"}
+        return 200, body
+
+    def _single(self, path: list[str]) -> Any:
+        """What a path without parameters leads to, by its parts after "/api"; None if to nothing.
+
+        What hangs on one issue or approval was recorded of one, and is served for all.
+        """
+        match path:
+            case ["companies"]:
+                return [self.company_now(each) for each in self.companies]
+            case ["companies", one]:
+                rows = [self.company_now(each) for each in self.companies]
+            case ["agents", one]:
+                rows = [self.now(each) for each in companies_of("agents")]
+            case ["approvals", one]:
+                rows = [self.now(each) for each in companies_of("approvals")]
+            case ["approvals", one, "comments"]:
+                return [*body_of("approval-comments"), *self.comments.get(one, [])]
+            case ["issues", one]:
+                return self.issue(one)
+            case ["issues", one, "comments"]:
+                return [*body_of("issue-comments"), *self.comments.get(one, [])]
+            case ["issues", _, "activity" | "runs" as last]:
+                return body_of(f"issue-{last}")
+            case ["issues", one, "interactions"]:
+                return self.interactions(one)
+            case ["heartbeat-runs", one]:
+                return self.run(one)
+            case ["heartbeat-runs", _, "events"]:
+                return body_of("run-events")
+            case _:
+                return None
+        return next((row for row in rows if row["id"] == one), None)
 
     def _of_company(self, company: str, name: str, query: dict[str, str]) -> tuple[int, Any]:
         if company not in {each["id"] for each in self.companies}:
@@ -325,26 +340,46 @@ class RecordedPaperclip:
                 return 400, {"error": f"Validation error: {bound}"}
         if name == "audit/agent-actions":
             return 200, self._logged(company, query)
-        if name not in _LISTS:
+        if name == "heartbeat-runs":
+            return 200, self.runs_of(query["agentId"])
+        if name not in LISTS:
             return 404, {"error": f"API route not found: {name}"}
         if name in ("issues", "attention") and understood.keys() - query.keys() - {"offset"}:
             return 400, {"error": "a parameter is missing"}
-        recorded = _LISTS[name].get(company)
+        recorded = LISTS[name].get(company)
         if recorded is None:
-            return 200, _EMPTY.get(name, [])
+            return 200, EMPTY.get(name, [])
         body = body_of(recorded)
         if name == "approvals":
-            new = [row for row in self.new_approvals if row["companyId"] == company]
-            body = [self._now(row) for row in [*body, *new]]
-            body = [row for row in body if row["status"] == query.get("status", row["status"])]
+            body = [*body, *(row for row in self.approvals if row["companyId"] == company)]
+        return 200, self._list_now(name, body, query)
+
+    def _list_now(self, name: str, body: Any, query: dict[str, str]) -> Any:
+        """A recorded list as it is since what was written."""
+        match name:
+            case "attention":
+                items = [self.item_now(item) for item in body["items"] if self.is_open(item)]
+                self.times_attended += 1
+                moved = {
+                    "activityAt": f"2026-11-22T03:00:00.{self.times_attended:03}Z",
+                    "retentionVersion": self.times_attended,
+                }
+                items = [{**item, **moved, "rank": rank} for rank, item in enumerate(items, 1)]
+                return {**body, "items": items, "totalCount": len(items)}
+            case "budgets/overview":
+                policies = [self.policy_now(row) for row in body["policies"]]
+                incidents = [self.now(row) for row in body["activeIncidents"]]
+                incidents = [row for row in incidents if row["status"] == "open"]
+                return {**body, "policies": policies, "activeIncidents": incidents}
+        rows = [self.now(row) for row in body]
+        if name == "approvals":
+            return [row for row in rows if row["status"] == query.get("status", row["status"])]
+        if name == "live-runs":
+            return [{**row, **self.moved} for row in rows if row["status"] == "running"]
         if name == "issues":
             start = int(query.get("offset", 0))
-            body = [self._now(row) for row in body][start : start + int(query["limit"])]
-        if name == "attention":
-            items = [row for row in body["items"] if row["subject"]["id"] not in self.decided]
-            items = [{**row, "rank": rank} for rank, row in enumerate(items, 1)]
-            body = {**body, "items": items, "totalCount": len(items)}
-        return 200, body
+            return rows[: self.most_issues][start : start + int(query["limit"])]
+        return rows
 
     def _logged(self, company: str, query: dict[str, str]) -> Any:
         entries = logged() if company == GLOBEX else []
@@ -358,56 +393,3 @@ class RecordedPaperclip:
         end = start + int(query.get("limit", 50))
         cursor = str(end) if end < len(entries) else None
         return {"items": entries[start:end], "nextCursor": cursor, "accessTier": "full"}
-
-    def _now(self, row: Any) -> Any:
-        return {**row, "status": self.decided.get(row["id"], row["status"])}
-
-    def _written(self, method: str, path: str, sent: Any) -> tuple[int, Any]:
-        last = path.rpartition("/")[2]
-        route = path.rpartition("/")[0] if method == "PATCH" and last != "budgets" else last
-        if path == "/api/companies":
-            route = path
-        known = BODIES.get((method, route), {"decisionNote"})
-        if sent is None or not set(sent) <= known:
-            return 400, {"error": "Validation error"}
-        answer = self._write(method, path, last, sent)
-        return answer or (404, {"error": f"API route not found: {method} {path}"})
-
-    def _write(self, method: str, path: str, last: str, sent: Any) -> tuple[int, Any] | None:
-        if method == "POST" and path == "/api/companies" and sent.get("name"):
-            return 201, {**body_of("company"), "id": "new-company", **sent}
-        match = _COMPANY.fullmatch(path)
-        if method == "POST" and match is not None and match[2] == "issues":
-            if not {"title", "assigneeAgentId", "priority"} <= sent.keys():
-                return 400, {"error": "Validation error"}
-            status = {"id": "new-issue", "status": "backlog", "companyId": match[1]}
-            return 201, {**body_of("issue"), **status, **sent}
-        if method == "PATCH" and re.fullmatch(r"/api/agents/[^/]+/budgets", path):
-            if type(sent.get("budgetMonthlyCents")) is not int:
-                return 400, {"error": "Validation error: expected int"}
-            return 200, {**body_of("write-agent-budget"), "id": path.split("/")[3], **sent}
-        if method == "POST" and re.fullmatch(r"/api/agents/[^/]+/(pause|resume)", path):
-            return 200, {**body_of(f"write-agent-{last}"), "id": path.split("/")[3]}
-        if re.fullmatch(r"/api/approvals/[^/]+/(approve|reject|request-revision)", path):
-            return self._decide(path.split("/")[3], last)
-        if method == "PATCH" and re.fullmatch(r"/api/issues/[^/]+", path):
-            self.decided[last] = sent["status"]
-            return 200, {**body_of("write-issue-patch-done"), "id": last, **sent}
-        if method == "POST" and re.fullmatch(r"/api/issues/[^/]+/interactions/[^/]+/accept", path):
-            known = [item["subject"] for item in companies_of("attention", "items")]
-            issue, subject = path.split("/")[3], path.split("/")[5]
-            if any((s["id"], s["metadata"].get("issueId")) == (subject, issue) for s in known):
-                self.decided[subject] = "accepted"
-                return 200, {**body_of("write-interaction-accept"), "id": subject}
-        return None
-
-    def _decide(self, approval_id: str, verb: str) -> tuple[int, Any]:
-        words = ("approved", "rejected", "revision_requested")
-        status = dict(zip(("approve", "reject", "request-revision"), words, strict=True))[verb]
-        for row in companies_of("approvals"):
-            if row["id"] == approval_id:
-                if self._now(row)["status"] not in ("pending", "revision_requested", status):
-                    return 422, body_of("error-422-approve-rejected")
-                self.decided[approval_id] = status
-                return 200, {**row, "status": self.answers_with or status}
-        return 404, {"error": "Approval not found"}

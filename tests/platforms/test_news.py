@@ -18,15 +18,8 @@ from agentco_tui.live.poller import Poller
 from agentco_tui.live.store import Store
 from agentco_tui.platforms.declared_platform import open_platform
 from agentco_tui.platforms.platform_file import load_platform
-from tests.platforms.recorded_paperclip import (
-    ACME,
-    AGENT_KEY,
-    GLOBEX,
-    INITECH,
-    KEY,
-    RecordedPaperclip,
-    body_of,
-)
+from tests.platforms.recorded_answers import ACME, GLOBEX, INITECH, body_of
+from tests.platforms.recorded_paperclip import AGENT_KEY, KEY, RecordedPaperclip
 
 COMPANIES = {ACME, GLOBEX, INITECH}
 COUNTING = body_of("live-events-ws")[0]

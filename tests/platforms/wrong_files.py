@@ -12,8 +12,8 @@ from agentco_tui.platforms.platform_records import PlatformFile
 
 Place: TypeAlias = tuple[Any, ...]
 """The keys and indexes that lead to a value."""
-ELSEWHERE = {"name", "found_by", "keyless"}
-"""What is not part of an operation: the name is in sentences, the rest is how it is recognised."""
+ELSEWHERE = {"name", "auth", "found_by", "keyless"}
+"""What is no part of an operation: words in sentences, and how the platform is recognised."""
 
 
 def places_in(data: Any) -> list[Place]:
@@ -47,6 +47,12 @@ def changed(data: Any, place: Place) -> Any:
 
 
 def declared(data: Any) -> PlatformFile:
+    """The file with this content; a single word stands for a list of one, as in the file itself."""
+    data = copy.deepcopy(data)
+    for sources in data.values():
+        for source in sources.values() if isinstance(sources, dict) else ():
+            if isinstance(source, dict) and isinstance(source.get("cause"), str):
+                source["cause"] = [source["cause"]]
     return msgspec.convert(data, PlatformFile)
 
 

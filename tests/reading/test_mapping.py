@@ -20,6 +20,7 @@ from agentco_tui.model import (
     Budget,
     BudgetOverview,
     Listing,
+    Ref,
     Severity,
     Task,
     TaskState,
@@ -31,6 +32,7 @@ from agentco_tui.reading.field_report import report_fields
 from agentco_tui.reading.kinds import mappable_kinds
 from agentco_tui.reading.kinds.task import TASKS
 from agentco_tui.reading.mapping import DeclaredMapping, ProfileMapping, field_names
+from agentco_tui.text import mark_safe
 from tests.api.canary import client_of
 from tests.api.wire_server import answering, http
 
@@ -262,6 +264,26 @@ def test_a_path_is_parsed_as_it_was_written(parts: list[str | int], first: str) 
 def test_any_text_is_a_path_or_an_error(text: str) -> None:
     with suppress(FieldPathError):
         assert parse_field_path(text)
+
+
+async def test_a_profile_says_what_a_task_is_called_and_whom_an_agent_reports_to(
+    tmp_path: Path,
+) -> None:
+    told = mapping_of(
+        tmp_path,
+        '[profiles.p.fields.task]\nkey = "ref.no"\nkind = "ref.sort"\n'
+        '[profiles.p.fields.agent]\nreports_to = "boss"\nerror_reason = "why"\n',
+    )
+    rows = [
+        {"id": "t1", "title": "Pay", "type": "job", "ref": {"no": 7, "sort": "wire"}},
+        {"id": "GLO-7", "title": "Pay", "key": "GLO-8", "ref": {"no": "GLO-7"}},
+    ]
+    one, other = (await asked(told, "tasks", rows)).records
+    assert (one.key, one.kind) == ("7", "wire")
+    assert other.key == "GLO-7"
+    agents = [{"id": "a1", "name": "Bo", "boss": {"id": "a2", "name": "Ada"}, "why": "no credit"}]
+    [agent] = (await asked(told, "agents", agents)).records
+    assert (agent.reports_to, agent.error_reason) == (Ref("a2", mark_safe("Ada")), "no credit")
 
 
 def test_a_mapping_refuses_a_path_that_is_none() -> None:

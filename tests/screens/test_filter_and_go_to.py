@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from agentco_tui.keys.places import Place
+from agentco_tui.model import Task
 from agentco_tui.screens.run_memory import recall_list
 from agentco_tui.screens.targets import MOST, SearchResult, Target, search
 from agentco_tui.system.background import at_once
@@ -401,6 +402,17 @@ def test_what_words_may_mean(words: str, ids: list[str]) -> None:
     found = at_once(search(words, among))
     assert [target.id for target in found.targets] == ids
     assert (found.unambiguous is not None) is bool(ids)
+
+
+def test_a_key_is_the_name_of_its_task_alone() -> None:
+    tasks = [
+        Task(id=str(number), title=mark_safe("Ship it"), key=mark_safe(f"GLO-{number}"))
+        for number in range(20)
+    ]
+    among = [Target("task", task.keyed_title, task.id, task) for task in tasks]
+    found = at_once(search("glo-1", among))
+    assert found.unambiguous == among[1]
+    assert [target.id for target in found.targets] == ["1", *map(str, range(10, 20))]
 
 
 def test_what_was_chosen_lately_comes_first_of_what_fits_as_well() -> None:

@@ -16,7 +16,6 @@ from textual.color import Color
 from textual.geometry import Region
 
 from agentco_tui.widgets.tones import MIN_CONTRAST, contrast_ratio
-from tests.platform import EmbeddedPlatform
 from tests.screens import drawing
 from tests.screens.harness import NOW, WIDE, Stage
 from tests.screens.looks import (
@@ -153,7 +152,6 @@ async def test_it_can_be_read_means_one_thing_and_is_as_it_is_kept(
     found: list[str] = []
     pictures: dict[Variant, Picture] = {}
     with SCENES[name].world(NOW) as platform:
-        assert isinstance(platform, EmbeddedPlatform)
         async with staged(name, platform, tmp_path, WIDE) as s:
             svg = drawing.picture(s)
             for variant in VARIANTS:

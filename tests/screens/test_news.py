@@ -12,7 +12,8 @@ import pytest
 from msgspec.structs import replace
 
 from agentco_tui.live.feeds import FeedName
-from tests.platforms.recorded_paperclip import GLOBEX, KEY, RecordedPaperclip, body_of
+from tests.platforms.recorded_answers import GLOBEX, body_of
+from tests.platforms.recorded_paperclip import KEY, RecordedPaperclip
 from tests.screens.harness import NOW, WIDE, Stage, Staging, settings_for, stage
 
 
@@ -41,11 +42,12 @@ async def test_a_new_request_is_shown_when_it_comes(
     server: StagedPaperclip, tmp_path: Path
 ) -> None:
     """On a clock that stands still, nothing is ever due."""
+    server.companies = [row for row in server.companies if row["id"] == GLOBEX]
     platform = cast("Any", server)
     settings = replace(settings_for(platform), platform="paperclip", key=None, profile="paper")
     async with stage(platform, tmp_path, place="tasks", size=WIDE, settings=settings) as s:
         assert "follow the platform's news" in workers_of(s)
-        await s.wait_until(lambda: len(server.news.open) == 3, "three web sockets")
+        await s.wait_until(lambda: len(server.news.open) == 1, "a web socket")
         told = body_of("live-events-ws")[0]
         title = "Buy a printer at once"
         server.add_approval("new", title)

@@ -13,7 +13,7 @@ from agentco_tui.attention.snooze import Snooze
 from agentco_tui.commands.status import headline, judge
 from agentco_tui.live.activity_window import ActivityWindow
 from agentco_tui.live.insight import Level
-from agentco_tui.model import Budget, BudgetScope, Listing, Moment, Task
+from agentco_tui.model import Budget, BudgetScope, Listing, Moment, Ref, Task
 from agentco_tui.screens.overview_panels import is_noisy
 from agentco_tui.text import mark_safe
 from agentco_tui.text.signs import use_ascii
@@ -258,6 +258,36 @@ async def test_tasks_that_are_alike_are_one_line_and_every_one_counts(on: Stagin
         assert s.cursor == group.key
         await s.resize(60, 24)
         assert "Publish pricing page" in s.line_with("×3")
+
+
+async def test_what_has_one_cause_is_one_line_and_each_task_a_row_of_its_list(on: Staging) -> None:
+    async with on(size=WIDE) as s:
+        await s.poll()
+        waiting = s.workspace.needs.queue.count
+        critical = s.workspace.needs.levels[Level.CRITICAL]
+        store = s.workspace.store
+        late = [n.record for n in needs(s) if n.level is Level.CRITICAL and n.kind is NeedKind.TASK]
+        chosen = [task for task in late if isinstance(task, Task)][:2]
+        company = next(iter(store.companies)).id
+        tasks = [
+            msgspec.structs.replace(task, cause="GLO-7", company=Ref(company))
+            if task in chosen
+            else task
+            for task in store.pending
+        ]
+        store.publish(store.pending.replace(Listing(records=tuple(tasks))))
+        need = next(need for need in needs(s) if need.others)
+        (other,) = need.others
+        assert {need.record.id, other.record.id} == {task.id for task in chosen}
+        assert other.key not in s.rows
+        assert s.workspace.needs.levels[Level.CRITICAL] == critical - 1
+        await s.sees(f"{waiting - 1} tasks wait", f"4 Tasks {waiting - 1}")
+        s.view.table.move_cursor_to(need.key)
+        title = next(task.title for task in chosen if task.id == other.record.id)
+        await s.sees(f"also: {title}")
+        await s.press("4")
+        await s.sees(f"TASKS ▌pending {waiting}")
+        assert {task.id for task in chosen} <= set(s.rows)
 
 
 @pytest.mark.parametrize("size", [NARROW, WIDE, (200, 50)])

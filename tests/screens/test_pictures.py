@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.platform import EmbeddedPlatform
 from tests.screens.drawing import picture
 from tests.screens.harness import NOW, WIDE
 from tests.screens.looks import FOLDER, NAMES
@@ -58,7 +57,6 @@ async def test_picture(
     if scene.no_color:
         monkeypatch.setenv("NO_COLOR", "1")
     with scene.world(NOW) as platform:
-        assert isinstance(platform, EmbeddedPlatform)
         async with staged(name, platform, tmp_path, size) as s:
             assert_as_kept(name, size, picture(s))
 

@@ -89,6 +89,7 @@ async def test_detail_raw_fields_and_trace_where_there_is_room(on: Staging) -> N
         assert request.path == f"/api/tasks/{s.cursor}/trace"
         await s.press("x")
         await s.sees("hidden characters shown")
+        assert '"cause"' not in text_of(s.view.detail)
         await s.press("x")
         await s.sees_no("hidden characters shown")
         await s.press("q")

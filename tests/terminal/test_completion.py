@@ -97,6 +97,8 @@ def test_tab_completes_commands_flags_and_names(shell: str, home: Path) -> None:
         ("replay b", {"bin/"}),
         ("tail --limit ", set()),
         ("demo --until", set()),
+        ("demo --platform ", {"paperclip"}),
+        ("demo --platf", {"--platform"}),
     ],
 )
 def test_what_a_line_can_become(line: str, found: set[str], home: Path) -> None:

@@ -68,9 +68,53 @@ def test_the_platform_goes_with_the_dashboard_however_that_ends(end: str, tmp_pa
             assert session.after_screen() == ""
 
 
-def test_a_demo_that_cannot_start_says_why(tmp_path: Path) -> None:
-    with demo(tmp_path, "--fault", "tasks:nonsense") as session:
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("--fault", "tasks:nonsense"), "can't read the fault 'tasks:nonsense'"),
+        (
+            ("--platform", "papreclip"),
+            'no demo of a platform "papreclip" (nearest valid name: paperclip; all: paperclip)',
+        ),
+        *(
+            (("--platform", "paperclip", *flag.split()), f"takes no {flag.split()[0]}")
+            for flag in (
+                *("--fault reads:status=503", "--serve", "--port 0", "--seed 0", "--speed 0"),
+                *("--tasks 0", "--refresh 5", "--record a.rec", "--company acme"),
+            )
+        ),
+    ],
+)
+def test_a_demo_that_cannot_start_says_why(
+    arguments: tuple[str, ...], reason: str, tmp_path: Path
+) -> None:
+    with demo(tmp_path, *arguments) as session:
         assert session.wait_gone() == 2
-        assert "can't read the fault 'tasks:nonsense'" in session.text
+        assert reason in " ".join(session.text.split())
         assert "Traceback" not in session.text
         assert_restored(session)
+
+
+def test_a_recorded_platform_is_played_and_nothing_can_be_sent(tmp_path: Path) -> None:
+    with demo(tmp_path, "--platform", "paperclip") as session:
+        ready(session)
+        assert " demo " in session.screen[0]
+        assert "REPLAY" in session.screen[39]
+        session.wait_for("Answer ACM-3: Refund 214")
+        assert children_of(session.pid) == []
+        session.press("P")
+        session.wait_for("paused")
+        for key, words in (("4", "Strategy: Spend less"), ("3", "idle"), ("6", "created issue")):
+            session.press(key)
+            session.wait_for(words)
+        # A minute later an agent works, another is over its limit, and somebody is to be hired.
+        session.press("]")
+        session.wait_for("Hire Cleo")
+        session.press("3")
+        session.wait_for(lambda now: "running" in now and "paused (budget)" in now)
+        session.press("4")
+        session.wait_for("Hire Cleo, Finance lead")
+        session.press("a")
+        session.wait_for("writing is off (a replay)")
+        leave(session)
+    assert not list((tmp_path / "temporary").iterdir())

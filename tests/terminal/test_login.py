@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.commands.keyring_program import put_program
+from tests.platforms.recorded_paperclip import KEY, RecordedPaperclip
 from tests.terminal.dashboard import assert_restored, command, leave, ready
 from tests.terminal.platform_process import PlatformProcess, own_folders
 from tests.terminal.pty_session import REPOSITORY, NotSeenError, PtySession
@@ -129,6 +130,53 @@ def test_the_keyring_and_a_config_that_is_there(
         leave(session)
     assert holding(tmp_path, platform.full_key) == ["kept.json"]
     assert config.read_text() == f"{before}keyring = true\n"
+
+
+def test_a_recognised_platform_without_keys_from_the_welcome_to_its_dashboard(
+    tmp_path: Path, start: Start
+) -> None:
+    config = tmp_path / "config" / "agentco-tui" / "config.toml"
+    with RecordedPaperclip(needs_key=False) as server:
+        with start() as session:
+            answer(session, "d, l, e or q", "l")
+            answer(session, "Address (https", server.base)
+            answer(session, "Show which of its fields", "n")
+            assert "This is Paperclip 2026.916.1. It needs no key." in session.text
+            assert "API key (it is not shown)" not in session.text
+            answer(session, f"Write this to {config}? (y/n)", "y")
+            answer(session, "Open it now? (y/n)", "y")
+            assert "GLO-7" in ready(session)
+            leave(session)
+        assert f'base_url = "{server.base}"\nplatform = "paperclip"\n' in config.read_text()
+        assert not (config.parent / "keys").exists()
+        with start() as session:
+            ready(session)
+            leave(session)
+        assert {seen.authorization for seen in server.requests} == {None}
+
+
+def test_a_recognised_platform_is_asked_nothing_with_a_key_before_it_is_known(
+    tmp_path: Path, start: Start
+) -> None:
+    with RecordedPaperclip() as server:
+        with start("login", "--base-url", server.base) as session:
+            session.wait_for("it is not shown")
+            assert "This is Paperclip. It needs a board key" in session.text
+            assert [seen.line for seen in server.requests] == ["GET /api/health"]
+            answer(session, "API key (it is not shown):", "pcp_of_nobody")
+            answer(session, "Type them again? (y/n)", "y")
+            answer(session, f"Address (enter: {server.base}):", "")
+            answer(session, "API key (it is not shown):", KEY)
+            answer(session, "Show which of its fields", "n")
+            answer(session, "in the system's keyring? (y/n)", "y")
+            answer(session, "? (y/n)", "y")
+            answer(session, "Open it now? (y/n)", "y")
+            assert "GLO-7" in ready(session)
+            leave(session)
+            assert KEY.encode() not in session.raw
+        keys = {seen.authorization for seen in server.requests if seen.path == "/api/health"}
+        assert keys == {None}
+    assert holding(tmp_path, KEY) == ["kept.json"]
 
 
 @pytest.mark.parametrize(

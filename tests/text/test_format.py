@@ -132,6 +132,8 @@ def test_odd_money() -> None:
     assert money(sum_of("150.999", "USD"), exact=True) == "$150.999"
     assert money(sum_of("150.9", "JPY"), exact=True) == "¥150.9"
     assert money(sum_of("150", "EUR"), exact=True) == "€150.00"
+    for amount, text in (("750.00", "$750"), ("750.5", "$750.50"), ("0.0012", "$0.0012")):
+        assert money(sum_of(amount, "USD"), brief=True) == text
     many = money(sum_of("1" * 15 + "." + "1" * 50, "TOKENS"), exact=True)
     assert many == f"111,111,111,111,111.{'1' * 12} TOKENS"
 

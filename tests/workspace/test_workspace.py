@@ -8,6 +8,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from agentco_tui.api.client import open_client
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.attention.snooze import Snooze, Snoozes
@@ -21,14 +23,14 @@ from tests.platform import EmbeddedPlatform
 
 @asynccontextmanager
 async def running(
-    platform: EmbeddedPlatform,
+    served: EmbeddedPlatform,
     key: str | None = None,
     snoozes: Snoozes | None = None,
     **chosen: Any,
 ) -> AsyncIterator[tuple[Workspace, Callable[[Callable[[], bool]], Any]]]:
     """A workspace that polls, and how to wait until a condition holds after a refresh."""
-    settings = Settings(base_url=BaseUrl.parse(platform.base_url), refresh=0.5, **chosen)
-    key_in_use = ApiKey.parse(key or platform.full_key)
+    settings = Settings(base_url=BaseUrl.parse(served.base_url), refresh=0.5, **chosen)
+    key_in_use = ApiKey.parse(key or served.full_key)
     async with open_client(settings.base_url, key_in_use, attempts=1) as client:
         workspace = Workspace(settings, client, snoozes=snoozes or Snoozes(None, ""))
 
@@ -101,3 +103,16 @@ async def test_a_refused_key_is_replaced_from_its_file_and_snoozed_needs_are_mar
             snoozes.set([first.key], Snooze(first.level))
             await until(lambda: any(each.snooze is not None for each in workspace.ranked_needs))
             assert next(need for need in workspace.ranked_needs if need.snooze).key == first.key
+
+
+async def test_a_users_command_is_told_the_interface_of_this_platform(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Not that with which the program was started, which may be another profile's."""
+    monkeypatch.setenv("AGENTCO_PLATFORM", "of-the-start")
+    with EmbeddedPlatform(speed=0) as platform:
+        for name in (None, "mine"):
+            async with running(platform, platform=name) as (workspace, _):
+                environment = workspace.child_environment(AGENTCO_ID="1")
+            assert environment.get("AGENTCO_PLATFORM") == name
+            assert environment["AGENTCO_ID"] == "1"

@@ -34,7 +34,7 @@ from agentco_tui.reading.values.money import (
     money_field,
     to_money,
 )
-from agentco_tui.reading.values.reference import COMPANY
+from agentco_tui.reading.values.reference import COMPANY, to_ref_name
 from agentco_tui.reading.values.scalar import (
     to_count,
     to_decimal,
@@ -106,6 +106,17 @@ FIELDS: Final = (
     Field("pause_reason", """
         pause{,d}_reason {suspend,status}_reason {status,state}.{pause_reason,reason}  # paperclip
         """, to_text_only),
+    Field("error_reason", """
+        error_{reason,message} last_error{,_message}  # paperclip
+        {status,state}.{error,error_message}
+        """, to_text_only),
+    # No bare `manager`: in a map of agents by their names, that is one of them.
+    *reference_fields(
+        "reports_to",
+        "reports_to {line,reporting}_manager manager_agent parent_agent",  # paperclip, HR systems
+        id_names="{manager,supervisor}_id",
+    ),
+    Field("reports_to_name", "{manager,supervisor}_name", to_ref_name),
     Field("model", """
         model{,_name,_id} llm{,_model} language_model  # OpenAI; OpenFang
         {model,llm}.{model,name,model_name,id,model_id,display_name}  # OpenFang detail
@@ -161,6 +172,7 @@ def _build(row: Row, context: DecodeContext) -> Agent:
     return make_record(
         Agent, row, context,
         company=ref_of(values, "company", context),
+        reports_to=ref_of(values, "reports_to", context),
         trust=score,
         trust_word=score_in_words,
         budget_remaining=_remaining(row, context),

@@ -15,6 +15,7 @@ means to this program.
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 
 from agentco_tui.model import Moment, Money, Task, TaskState
@@ -41,7 +42,7 @@ from agentco_tui.reading.name_index import Field
 # EMPTY: the raw value says nothing. Incomplete: a value read from a raw value that holds more.
 from agentco_tui.reading.reader_result import EMPTY, Incomplete
 from agentco_tui.reading.schema import DecodeContext, Kind, Row, Values
-from agentco_tui.reading.unknown_fields import WHOLE, as_extra
+from agentco_tui.reading.unknown_fields import WHOLE, as_extra, hide_keys
 from agentco_tui.reading.values.money import Sum, declared_unit, money_field, to_money
 from agentco_tui.reading.values.reference import COMPANY, to_key, to_ref, to_ref_name, typed_ref
 from agentco_tui.reading.values.scalar import (
@@ -57,6 +58,7 @@ from agentco_tui.reading.values.status_word import task_state
 from agentco_tui.reading.values.time import to_moment, to_seconds
 from agentco_tui.text import SafeText, clean_block, clean_line, count_hidden
 from agentco_tui.text.memoized import memoized
+from agentco_tui.text.patterns import lazy_pattern
 
 _LINE: Final = 400
 """Cells of the terminal to which a title or a name is cut."""
@@ -64,6 +66,14 @@ _LONGEST_NAME: Final = 60
 """Cells to which the name of what is asked for is cut in a title."""
 _DESCRIPTION: Final = 30_000
 """Cells to which a description is cut, and the largest number of its lines."""
+_LONGEST_KEY: Final = 24
+"""Characters of the longest key that is known by its form."""
+_ISSUE_KEY: Final = lazy_pattern(r"[A-Z][A-Z0-9_]*-\d+", re.ASCII)
+"""A project's letters and a number, as Jira, Linear and Paperclip write them."""
+_UNSAYABLE: Final = lazy_pattern(
+    r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[0-9a-f]{16,}"
+)
+"""A UUID or a hash."""
 
 
 def _title_in(raw: Json) -> Any:
@@ -102,6 +112,24 @@ def _owner(raw: Json) -> Any:
     if kind != "agent":
         return None
     return Incomplete(ref)
+
+
+def _key(raw: Json) -> Any:
+    """What users call a task, a text or a number; None for an id that nobody would say."""
+    if type(raw) is int:
+        return to_word(raw)
+    if type(raw) is not str or hide_keys(raw) != raw or _UNSAYABLE.fullmatch(raw.strip()):
+        return None
+    word = to_word(raw)
+    is_whole = word is EMPTY or word == raw.strip()
+    return word if is_whole else None
+
+
+def _key_by_its_form(raw: Json) -> Any:
+    """A key such as GLO-7 under a name that is often that of something else; else None."""
+    if type(raw) is str and len(raw) <= _LONGEST_KEY and _ISSUE_KEY.fullmatch(raw):
+        return clean_line(raw)
+    return None
 
 
 _TEXTS: Final[dict[Any, int]] = {
@@ -177,6 +205,11 @@ _TABLE: Final = (
         metadata.{uid,name} pk number    # Kubernetes
         """),
     Field("id", "key human_key  # Jira: ACT-1778", to_key),
+    Field("key", "{issue,ticket,human}_key {issue,ticket}_identifier", _key),
+    Field("key", """
+        identifier key                   # Paperclip, Linear; Jira
+        id_readable custom_id display_id  # YouTrack, ClickUp, DevRev
+        """, _key_by_its_form),
     Field("title", """
         title display_title properties.title  # paperclip, GitHub workflow runs, Power Automate
         display_name name {task_,}{title,name}  # Google, Azure; OpenFang
@@ -193,7 +226,7 @@ _TABLE: Final = (
         """, _description),
     Field("tool", "tool_name tool command  # LibreFang approvals", to_text_only),
     Field("tool", "{payload,input,args}.{type,action,tool,tool_name,command}", to_text_only),
-    Field("type", "type kind task_type category type.name  # paperclip", to_text_only),
+    Field("kind", "type kind task_type category type.name  # paperclip", to_text_only),
     Field("status", """
         status_enum status state task_status  # Devin: finer than its status; most platforms
         status.{state,status,phase,name,value}  # A2A, ClickUp, Kubernetes, Jira
@@ -292,8 +325,8 @@ _to_shared_money: Final = memoized(4096)(to_money)
 _UNINFORMATIVE_TYPES: Final = frozenset(
     ("task", "tasks", "item", "issue", "approval", "job", "default")
 )
-"""Words in the slot `type` that are no title."""
-_NOT_SHOWN: Final = ("tool", "type", "result")
+"""Words in the slot `kind` that are no title."""
+_NOT_SHOWN: Final = ("tool", "result")
 """Slots that are in no field of a record, and stay unread unless the title is from them."""
 
 
@@ -307,6 +340,8 @@ def _build(row: Row, context: DecodeContext) -> Task:
         status = values.get("approval")
     created = _created(row, context)
     expires = _expires(row)
+    if _is_key_the_id(row):
+        del values["key"]
     for slot in _NOT_SHOWN:
         if slot in values and title_from != row.source(slot).name:
             row.mark_unread(slot)
@@ -341,10 +376,18 @@ def _build(row: Row, context: DecodeContext) -> Task:
     )  # fmt: skip
 
 
+def _is_key_the_id(row: Row) -> bool:
+    """Whether the key is from the field that is the id, and nobody has mapped it to that."""
+    if "key" not in row.values or "id" not in row.values:
+        return False
+    key = row.source("key")
+    return not key.is_mapped and key.key == row.source("id").key
+
+
 def _title(row: Row) -> tuple[SafeText | None, str]:
     """The best words for a title, and the platform's name of the field that they are from.
 
-    A task without a title is called by its description's first line, its tool or its type. One
+    A task without a title is called by its description's first line, its tool or its kind. One
     that asks for something with a name and a title is called by all of these (`_named_request`).
     """
     values = row.values
@@ -357,8 +400,8 @@ def _title(row: Row) -> tuple[SafeText | None, str]:
             return clean_line(line.strip()), "description"
     if "tool" in values:
         return values["tool"], row.source("tool").name
-    if "type" in values and values["type"].lower() not in _UNINFORMATIVE_TYPES:
-        return values["type"], row.source("type").name
+    if "kind" in values and values["kind"].lower() not in _UNINFORMATIVE_TYPES:
+        return values["kind"], row.source("kind").name
     return None, "id"
 
 
@@ -383,10 +426,10 @@ def _named_request(row: Row, key: str, path: str) -> tuple[SafeText, str] | None
             # It stays among the fields that are shown with the payload, too.
             words = f"{clean_line(name.strip(), _LONGEST_NAME)}, {words}"
             sources.insert(0, f"{outer_path}.name")
-    request: SafeText | None = row.values.get("type")
+    request: SafeText | None = row.values.get("kind")
     if request is not None and request.lower() not in _UNINFORMATIVE_TYPES:
         words = f"{clean_line(phrase(request), _LONGEST_NAME)}: {words}"
-        sources.insert(0, row.source("type").name)
+        sources.insert(0, row.source("kind").name)
     # Longer than another title, so that no end of the title is lost behind the words before it.
     return clean_line(words, 2 * _LINE), " + ".join(sources)
 

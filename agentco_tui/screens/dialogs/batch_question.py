@@ -30,7 +30,7 @@ from agentco_tui.actions.batch_summary import (
     total_costs,
 )
 from agentco_tui.live.insight import waiting_since
-from agentco_tui.model import Task
+from agentco_tui.model import Ref, Task
 from agentco_tui.model import format as fmt
 from agentco_tui.screens.dashboard_context import DashboardContext
 from agentco_tui.screens.detail_pane import warning
@@ -130,11 +130,11 @@ class BatchQuestion(TaskQuestion):
         names = self.workspace.names
         tasks = list(self.tasks.values())
         yield FieldLine(mark_safe("costs"), mark_safe(_costs_in_words(tasks)))
-        companies = (names.company(names.company_of(task)) for task in tasks)
+        context = self.dashboard.cell_context
+        companies = (context.company_words(names.company_of(task) or Ref()) for task in tasks)
         yield FieldLine(mark_safe("companies"), _counts_in_words(companies))
-        yield FieldLine(
-            mark_safe("agents"), _counts_in_words(names.agent(task.agent) for task in tasks)
-        )
+        agents = (context.agent_words(task.agent or Ref()) for task in tasks)
+        yield FieldLine(mark_safe("agents"), _counts_in_words(agents))
         priorities = (task.priority or signs.missing for task in tasks)
         yield FieldLine(mark_safe("priority"), _counts_in_words(priorities))
         waiting = {task.id: waiting_since(task) for task in tasks}
@@ -142,7 +142,9 @@ class BatchQuestion(TaskQuestion):
         if times:
             oldest = min(times, key=lambda task_id: times[task_id])
             age = self.dashboard.cell_context.wait(times[oldest])
-            yield FieldLine(mark_safe("oldest"), mark_safe(f"{age}  {self.tasks[oldest].title}"))
+            yield FieldLine(
+                mark_safe("oldest"), mark_safe(f"{age}  {self.tasks[oldest].keyed_title}")
+            )
 
     def _listed_items(self) -> Iterable[PaneItem]:
         """Yield every task of the set, those that the user knows least first."""
@@ -169,7 +171,9 @@ class BatchQuestion(TaskQuestion):
         # Amounts among the task's further fields; the fields that hold no amount are not shown.
         other_sums, _ = sums_of(task)
         sums = [("cost", cost), *other_sums]
-        parts: list[str] = [names.company(names.company_of(task)), names.agent(task.agent)]
+        context = self.dashboard.cell_context
+        company = context.company_words(names.company_of(task) or Ref())
+        parts: list[str] = [company, context.agent_words(task.agent or Ref())]
         parts += [f"{name} {value}" for name, value in sums[:MOST_SUMS]]
         if len(sums) > MOST_SUMS:
             parts.append(f"and {len(sums) - MOST_SUMS} more sums")

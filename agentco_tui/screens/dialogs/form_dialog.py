@@ -160,6 +160,7 @@ class Form(Dialog[None]):
 
     def on_mount(self) -> None:
         if not self.plan.fields:
+            self.keys_line.show(key_hint_cells({"esc": ": back"}))  # shown if it is refused
             self.call_after_refresh(self._submit)
             return
         empty_fields = [field for field in self.plan.fields if not field.value]

@@ -130,8 +130,10 @@ class HelpScreen(SearchableDialog[None]):
         """Return the keys of a command and what it does; dim, with the reason, if it is denied."""
         if command.id in self._verbs:
             keys = tuple(command.keys.split(","))
+            own_name = ""
         else:
             keys = keys_of(command.id, self._settings.keys)
+            own_name = f" ({command.id})"  # by which the settings can give it other keys
         shown_keys = " ".join(SHOWN_KEYS.get(key, key) for key in keys) or "none"
         words = command.tooltip
         tone = Tone.PLAIN
@@ -139,7 +141,7 @@ class HelpScreen(SearchableDialog[None]):
         if reason:
             words += f" Not now: {reason}"
             tone = Tone.DIM
-        return FieldLine(mark_safe(shown_keys), mark_safe(f"{words} ({command.id})"), tone)
+        return FieldLine(mark_safe(shown_keys), mark_safe(f"{words}{own_name}"), tone)
 
 
 def _signs_in_words() -> str:

@@ -163,7 +163,7 @@ class DialogRouter:
         if reason is None:
             return True
         advice = None
-        if permissions.off is None:
+        if permissions.read_only is None:
             advice = key_advice(self._workspace.settings)
         self._say(f"{reason}; {advice}" if advice else reason, bad=True)
         return False
@@ -174,13 +174,13 @@ class DialogRouter:
         """Ask whether to approve a task, as it was read last; `note` is a warning above it."""
         if not self._check_permission(Verb.APPROVE):
             return
+        title = self._workspace.scope.title_with_company(task.keyed_title, task)
         decided = self._already_decided(task)
         if decided is not None:
-            self._say(f"{self._workspace.scope.title_with_company(task.title, task)}: {decided}")
+            self._say(f"{title}: {decided}")
             return
         newest = self._newest(task)
         if newest is None:
-            title = self._workspace.scope.title_with_company(task.title, task)
             self._say(f"{title}: {self._why_not_pending(task)}")
             return
         not_offered = self._dashboard.services.why_not_for(Verb.APPROVE, newest)
@@ -245,7 +245,7 @@ class DialogRouter:
             decisions.record_progress(task, step)
             is_new = before is None or before.step is not step
             if is_new and step is Step.UNKNOWN:
-                title = self._workspace.scope.title_with_company(task.title, task)
+                title = self._workspace.scope.title_with_company(task.keyed_title, task)
                 words = "the answer was lost; reading what became of it"
                 self._say(f"{signs.unknown} {title}: {words}", bad=True)
 
@@ -298,7 +298,7 @@ class DialogRouter:
         decision = self._dashboard.decisions.by_task.get(unsent.id)
         if decision is None or decision.outcome is None:
             return None
-        title = self._workspace.scope.title_with_company(unsent.title, unsent)
+        title = self._workspace.scope.title_with_company(unsent.keyed_title, unsent)
         sentence = sentence_with_platform_words(decision.outcome)
         return mark_safe(f"this is not {title}, which you said yes to before: {sentence}")
 
@@ -438,5 +438,5 @@ def _excluded_in_words(excluded: Sequence[Excluded]) -> SafeText | None:
     first = excluded[0]
     others = len(excluded) - 1
     and_more = f", and {fmt.count(others)} more" if others else ""
-    words = f"marked, but not part of it: {first.task.title} ({first.reason}){and_more}"
+    words = f"marked, but not part of it: {first.task.keyed_title} ({first.reason}){and_more}"
     return mark_safe(words)

@@ -213,7 +213,7 @@ class TraceScreen(FullScreenDialog[bool], SearchableDialog[bool]):
     def __init__(self, dashboard: DashboardContext, task: Task) -> None:
         workspace = dashboard.workspace
         super().__init__(
-            [Cell(mark_safe(" TRACE "), Tone.STRONG), Cell(task.title)],
+            [Cell(mark_safe(" TRACE "), Tone.STRONG), Cell(task.keyed_title)],
             [Cell(workspace.names.agent(task.agent), Tone.ACCENT), Cell(mark_safe(" "))],
         )
         self.dashboard = dashboard
