@@ -76,7 +76,11 @@ async def all_of(wire: Transport, found: list[bytes]) -> None:
 
 
 async def error_at(answer: bytes | Answer, **settings: Any) -> ApiError:
-    """The error with which a web socket ends; by then the connection has been closed."""
+    """The error with which a web socket ends; by then the connection has been closed.
+
+    The server never hangs up first, and no ping finds out that it should have.
+    """
+    settings.setdefault("limits", Limits(silence=1e6))
     async with answering(answer) as server, transport(server.base, **settings) as wire:
         error = await failure(all_of(wire, []))
         await server.empty()

@@ -173,3 +173,14 @@ async def test_odd_messages_do_no_harm(server: RecordedPaperclip, messages: list
         await on.until(lambda: len(server.news.open) == len(COMPANIES))
         server.add_approval("new", "A printer")
         await on.has_task("new")
+
+
+async def test_in_a_replay_nothing_is_followed(server: RecordedPaperclip) -> None:
+    async def replay(target: str, etag: str | None) -> Any:
+        raise AssertionError(target)
+
+    file, base = load_platform("paperclip", None), BaseUrl.parse(server.base)
+    async with open_platform(file, base, None) as platform:
+        assert platform.capabilities.has_news
+    async with open_platform(file, base, None, replay=replay) as platform:
+        assert not platform.capabilities.has_news
