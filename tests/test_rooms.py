@@ -118,6 +118,11 @@ def test_only_the_transport_speaks_http() -> None:
     }
 
 
+def test_only_one_file_speaks_by_web_socket() -> None:
+    speaking = importing("", lambda name: name.split(".")[0] == "websockets")
+    assert {line.split()[0] for line in speaking} == {"api/web_socket.py"}
+
+
 KNOW_NO_INTERFACE = (
     *("keys", "live", "history", "attention", "actions", "workspace", "screens", "commands"),
 )

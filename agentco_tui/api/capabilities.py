@@ -107,6 +107,8 @@ class Capabilities(msgspec.Struct, frozen=True):
     """What it offers beside the operations."""
     warnings: Mapping[Operation, SafeText] = {}
     """What the user should know before an operation is carried out."""
+    has_news: bool = False
+    """Whether it tells when something has changed (`Platform.news_of`)."""
 
     def verb(self, name: str) -> OfferedVerb | None:
         """The verb of a name; None if the platform has none."""

@@ -142,6 +142,12 @@ class Client(Fetcher):
     def ask_anew(self) -> None:
         """Nothing: every answer is asked for each time."""
 
+    def news_of(self, company_id: str) -> AsyncGenerator[None]:
+        """Raises NotOffered, as the interface has no such thing."""
+        path = address_of(Read("companies"))[0]
+        sentence = f"{self.name} does not tell what changes"
+        raise error_for(errors.NotOffered, sentence, self.transport.describe("GET", path))
+
     async def aclose(self) -> None:
         """Close all connections."""
         await self.transport.aclose()

@@ -20,3 +20,5 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """Of one body, both as sent and after unpacking."""
     idle: float = 15.0
     """For which an unused connection is kept."""
+    silence: float = 30.0
+    """Between two pings on a web socket, each of which must be answered within `read`."""

@@ -100,19 +100,28 @@ class Network(httpcore.AsyncNetworkBackend):
         return await self._connect(host, port, timeout)
 
     async def _connect(self, host: str, port: int, timeout: float | None) -> Connection:  # noqa: ASYNC109
-        try:
-            return await within(timeout, self._open(host, port), httpcore.ConnectTimeout)
-        except (OSError, UnicodeError) as error:
-            raise httpcore.ConnectError("no connection") from error
-        except ExceptionGroup as errors:
-            raise httpcore.ConnectError("no connection to any address") from errors
-
-    async def _open(self, host: str, port: int) -> Connection:
-        connected = await _connect_to_first(await _addresses_of(host, port))
+        connected = await connect_to_host(host, port, timeout)
         _, connection = await asyncio.get_running_loop().create_connection(
             lambda: Connection(may_resend=self._may_resend), sock=connected
         )
         return connection
+
+
+async def connect_to_host(host: str, port: int, timeout: float | None) -> socket.socket:  # noqa: ASYNC109
+    """Return a socket connected to one of the addresses of a host; `timeout` is in seconds.
+
+    Raises httpcore's ConnectError and ConnectTimeout.
+    """
+
+    async def connect() -> socket.socket:
+        return await _connect_to_first(await _addresses_of(host, port))
+
+    try:
+        return await within(timeout, connect(), httpcore.ConnectTimeout)
+    except (OSError, UnicodeError) as error:
+        raise httpcore.ConnectError("no connection") from error
+    except ExceptionGroup as errors:
+        raise httpcore.ConnectError("no connection to any address") from errors
 
 
 async def _addresses_of(host: str, port: int) -> Sequence[AddressInfo]:

@@ -111,6 +111,13 @@ class Platform(Protocol):
 
     async def __aexit__(self, *exc_info: object) -> None: ...
 
+    def news_of(self, company_id: str) -> AsyncGenerator[None]:
+        """Yields once the platform tells what changes in a company, then whenever it does.
+
+        That is a reason to read, and no knowledge; what changed before the first is not known. It
+        never just ends. Raises ApiError: NotOffered if `capabilities` have no news.
+        """
+
     # ---- what it says about itself
 
     def verbs_of(self, record: Record) -> Sequence[str]:

@@ -136,7 +136,7 @@ class Pools(httpx.AsyncBaseTransport):
         # What decides whether a write may leave, right before its first byte; None for others.
         check = last_check.set(request.extensions.get("last_check"))
         try:
-            with _exceptions_of_httpx():
+            with exceptions_of_httpx():
                 response = await self._pool(request_class).handle_async_request(sent)
         finally:
             last_check.reset(check)
@@ -162,12 +162,12 @@ class _Body(httpx.AsyncByteStream):
         self.response = response
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        with _exceptions_of_httpx():
+        with exceptions_of_httpx():
             async for part in self.response.aiter_stream():
                 yield part
 
     async def aclose(self) -> None:
-        with _exceptions_of_httpx():
+        with exceptions_of_httpx():
             await self.response.aclose()
 
 
@@ -190,7 +190,7 @@ class Replayed(httpx.AsyncBaseTransport):
 
 
 @contextmanager
-def _exceptions_of_httpx() -> Iterator[None]:
+def exceptions_of_httpx() -> Iterator[None]:
     """Raise httpx's exception in place of httpcore's, by the most specific class in the table."""
     try:
         yield

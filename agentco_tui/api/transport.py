@@ -47,7 +47,7 @@ from agentco_tui.api.errors import ApiError
 from agentco_tui.api.generic import CONVENTIONS
 from agentco_tui.api.limits import Limits
 from agentco_tui.api.measurements import Measurements
-from agentco_tui.api.pools import Pools, Replayed, RequestClass
+from agentco_tui.api.pools import Pools, Replayed, RequestClass, exceptions_of_httpx
 from agentco_tui.api.reply import Reply
 from agentco_tui.api.request_builder import Pairs, RequestBuilder
 from agentco_tui.api.response_body import PIECE, read_pieces
@@ -61,6 +61,7 @@ from agentco_tui.text import SafeText, clean_line
 if TYPE_CHECKING:
     from agentco_tui.api.recorder import Recorder
     from agentco_tui.api.recording import Replay
+    from agentco_tui.api.web_socket import WebSocket
 
 _log = logging.getLogger(__name__)
 
@@ -73,6 +74,8 @@ MakeReader: TypeAlias = Callable[[RequestInfo], ListReader[Any]]
 
 LONGEST_IN_MEMORY: Final = 4 * 1024 * 1024
 """Bytes: a longer body is read while it arrives, and never held as a whole."""
+_USER_AGENT: Final = f"agentco-tui/{__version__}"
+_WEB_SOCKET_SCHEMES: Final = {"http": "ws", "https": "wss"}
 _LONGEST_ERROR_BODY: Final = 256 * 1024  # bytes
 _MOST_ERROR_BODY_SECONDS: Final = 3.0
 
@@ -117,12 +120,16 @@ class Transport:
         self._host = clean_line(base.origin.partition("://")[2], 120)
         origin = _parsed_origin(base)
         context = _context_for(base, ca_file, trust_env=trust_env)
+        self._context = context
         self._pools: Pools | None = None
+        self.takes_web_sockets = False
+        """Whether `web_socket` opens any: not through a proxy, and not in a replay."""
         try:
             if replay is None:
                 proxy = proxy_of_environment(base.scheme, base.host) if trust_env else None
                 self._pools = Pools(context, kept_for=self.limits.idle, proxy=proxy)
                 self._client = _new_client(self._pools, context, self.limits)
+                self.takes_web_sockets = proxy is None
             else:
                 self._client = _new_client(Replayed(replay), context, self.limits)
         except (ValueError, ImportError, httpx.InvalidURL):
@@ -211,6 +218,38 @@ class Transport:
         async with aclosing(opened), aclosing(pieces), aclosing(guarded_pieces()) as body:
             yield Reply(info, opened.status_code, dict(opened.headers.items())), body
 
+    @asynccontextmanager
+    async def web_socket(self, path: str) -> AsyncIterator[AsyncGenerator[bytes]]:
+        """Open a web socket without a retry, for its messages as they arrive.
+
+        They never just end: when the connection does, they raise ApiError, as opening it does.
+        `Limits.silence` covers a connection that is lost without a sign. Nothing is recorded.
+        """
+        info = self.describe("GET", path)
+        request = self._builder.build(info, self._request_class)
+        if not self.takes_web_sockets:
+            sentence = "no web socket is opened through a proxy, or in a replay"
+            raise error_for(errors.NotOffered, sentence, info)
+        self._check_open(info)
+        opening = self._open_web_socket(request, info)
+        opened, _ = await self._logged(opening, info, f"GET {path}", os.urandom(4).hex())
+        if isinstance(opened, ApiError):
+            raise opened
+
+        async def messages() -> AsyncGenerator[bytes]:
+            while True:
+                message = await self._guarded(opened.receive(), info, None)
+                if isinstance(message, ApiError):
+                    raise message
+                redacted, _ = self.key.clean(message, is_last=True)
+                yield redacted
+
+        async with aclosing(messages()) as received:
+            try:
+                yield received
+            finally:
+                await opened.close()
+
     def connect_ahead(self) -> None:
         """Begin a connection for a write that is about to come, so that it need not wait for one.
 
@@ -251,15 +290,24 @@ class Transport:
     ) -> Reply | ApiError:
         """The outcome of one attempt, which is logged and recorded."""
         target = request.extensions["recorded_target"]
+        attempt = self._attempt(request, info, stream)
+        outcome, seconds = await self._logged(attempt, info, target, request_id)
+        if self.recorder is not None:
+            self.recorder.record(target, outcome, seconds, self.measured.clock_skew)
+        return outcome
+
+    async def _logged(
+        self, attempt: Awaitable[T], info: RequestInfo, target: str, request_id: str
+    ) -> tuple[T | ApiError, float]:
+        """The outcome of one attempt within `Limits.total`, and the seconds that it took."""
         begin_fields = {"request": request_id, "target": target}
         _log.info("request %(request)s: %(target)s", begin_fields, extra={"about": begin_fields})
         begun = time.monotonic()
-        attempt = self._attempt(request, info, stream)
         outcome = await self._guarded(attempt, info, self.limits.total)
         seconds = time.monotonic() - begun
         end_fields = {
             **begin_fields,
-            "status": outcome.status,
+            "status": outcome.status if isinstance(outcome, Reply | ApiError) else 101,
             "outcome": type(outcome).__name__ if isinstance(outcome, ApiError) else "ok",
             "seconds": round(seconds, 3),
         }
@@ -268,9 +316,7 @@ class Transport:
             end_fields,
             extra={"about": end_fields},
         )
-        if self.recorder is not None:
-            self.recorder.record(target, outcome, seconds, self.measured.clock_skew)
-        return outcome
+        return outcome, seconds
 
     async def _guarded(
         self, work: Awaitable[T], info: RequestInfo, seconds: float | None
@@ -344,12 +390,9 @@ class Transport:
 
     async def _send(self, request: httpx.Request, info: RequestInfo) -> httpx.Response:
         """Send a request and read the head of its answer; raise for a status that is no success."""
-        if self._client.is_closed:
-            raise error_for(errors.NotSent, "the client was already closed", info)
+        self._check_open(info)
         started = time.monotonic()
-        if self._conventions.key_header is not None:
-            header, before_key = self._conventions.key_header
-            request.headers[header] = f"{before_key}{self.key.key.reveal()}"
+        request.headers.update(self._key_headers())
         response = await self._client.send(request, stream=True)
         self._measure(response, time.monotonic() - started)
         status = response.status_code
@@ -360,6 +403,32 @@ class Transport:
         self._refuse_surplus(response, info)
         headers = dict(response.headers.items())
         raise error_for_status(info, status, headers, body, self._clock())
+
+    async def _open_web_socket(self, request: httpx.Request, info: RequestInfo) -> WebSocket:
+        # Imported late: few platforms have web sockets, and only the dashboard opens them.
+        from agentco_tui.api.web_socket import open_web_socket  # noqa: PLC0415
+
+        url = request.url.copy_with(scheme=_WEB_SOCKET_SCHEMES[request.url.scheme])
+        with exceptions_of_httpx():
+            return await open_web_socket(
+                info,
+                str(url),
+                {"User-Agent": _USER_AGENT, **self._key_headers()},
+                context=self._context,
+                limits=self.limits,
+                now=self._clock(),
+            )
+
+    def _check_open(self, info: RequestInfo) -> None:
+        if self._client.is_closed:
+            raise error_for(errors.NotSent, "the client was already closed", info)
+
+    def _key_headers(self) -> dict[str, str]:
+        """The header with the key that is in use now; none if the platform needs no key."""
+        if self._conventions.key_header is None:
+            return {}
+        header, before_key = self._conventions.key_header
+        return {header: f"{before_key}{self.key.key.reveal()}"}
 
     def _measure(self, response: httpx.Response, seconds: float) -> None:
         # The Date of an answer from a cache, which has an Age, says nothing about the clock.
@@ -424,7 +493,7 @@ def _new_client(
         cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
         timeout=timeout,
         headers={
-            "User-Agent": f"agentco-tui/{__version__}",
+            "User-Agent": _USER_AGENT,
             # Compressed JSON is about a tenth of the size, which counts on a slow network.
             "Accept-Encoding": "gzip",
         },
@@ -433,7 +502,7 @@ def _new_client(
 
 def _silence_library_logs() -> None:
     """Raise the levels of the libraries' loggers: they log whole URLs and headers below WARNING."""
-    for name in ("httpx", "httpcore"):
+    for name in ("httpx", "httpcore", "websockets"):
         logger = logging.getLogger(name)
         logger.setLevel(max(logger.level, logging.WARNING))
 

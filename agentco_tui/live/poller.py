@@ -40,7 +40,13 @@ from agentco_tui.live.feeds import (
     query_key,
 )
 from agentco_tui.live.fetch import Take, fetch
-from agentco_tui.live.poll_timing import CLOCK_CHECK, JITTER, after_failure, poll_spacing
+from agentco_tui.live.poll_timing import (
+    CLOCK_CHECK,
+    JITTER,
+    SHARE_OF_TIME,
+    after_failure,
+    poll_spacing,
+)
 from agentco_tui.live.single_flight import SingleFlight
 from agentco_tui.live.store import Store
 from agentco_tui.model import Listing, Record
@@ -60,6 +66,9 @@ CONNECTION_ERRORS: Final = (
     errors.KeyRejected,
 )
 """Failures of the platform as a whole: once one feed recovers from them, others may, too."""
+
+LOST: Final = (errors.Unreachable, errors.Broken)
+"""Failures that are over as soon as the platform can be reached again."""
 
 REFUSED: Final = (errors.NotAllowed, errors.NotFound, errors.Invalid, errors.NotOffered)
 """Failures of one feed, which does not recover by being polled again; others may be answered."""
@@ -204,6 +213,25 @@ class Poller:
                 schedule.is_wanted = True
             else:
                 schedule.read.next_read()
+
+    def poll_soon(self, *, every: bool = False) -> None:
+        """Poll before it is due: the platform says that something has changed there.
+
+        That is for what the screen is about and what notifications come from, with `every` for all
+        that is polled; what is off is polled once it is on. A feed that backs off is left to that,
+        unless it had only lost the platform, which can be reached again. A slow one is not read
+        more often than by the clock.
+        """
+        self.client.ask_anew()
+        for feed in self._by_weight(FeedName):
+            schedule = self._schedules[feed]
+            freshness = self.store.freshness[feed]
+            backs_off = freshness.failure is not None and not isinstance(freshness.failure, LOST)
+            is_due = every or schedule.pace is Pace.REFRESH or feed in NOTIFIED
+            if schedule.pace is Pace.OFF:
+                schedule.is_wanted = True
+            elif is_due and not backs_off:
+                schedule.read.next_read(spacing=SHARE_OF_TIME * (freshness.took or 0.0))
 
     async def read_again(self, feed: FeedName) -> Freshness:
         """Read a feed, also one that is off or backs off, and return its freshness.

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from copy import copy
 from datetime import date
 from decimal import Decimal
@@ -70,6 +70,7 @@ from agentco_tui.platforms.platform_records import (
     LISTS,
     DeclaredVerb,
     DeclaredWrite,
+    NewsDeclaration,
     PlatformFile,
     Source,
     Sources,
@@ -279,6 +280,13 @@ class _RestingAnswer(NamedTuple):
     changes: int
 
 
+class _RestingAnswers(dict[_Request, _RestingAnswer]):
+    """The last answers, for all clients of one platform."""
+
+    cleared_at = 0.0
+    """When they were cleared: an answer that was asked for earlier is not kept."""
+
+
 _Found: TypeAlias = tuple[DeclaredKind, ValueOf]
 """The source of a record, with the values of its row by their names."""
 
@@ -304,13 +312,16 @@ class DeclaredPlatform(Client):
             sources: Sources = getattr(file, list_name)
             kinds = [DeclaredKind(self, list_name, *each) for each in sources.items()]
             self._kinds[list_name] = kinds
-        self.capabilities = capabilities_of(file)
+        self.capabilities = replace(
+            capabilities_of(file),
+            has_news=file.news is not None and transport.takes_web_sockets,
+        )
         self.name = self.capabilities.platform
         self._joined: dict[Any, tuple[list[Listing[Any]], Listing[Any]]] = {}
         """By what was asked for: the parts of a joined listing, and the listing."""
         self._ids: dict[int, tuple[Listing[Any], frozenset[str]]] = {}
         """The listings that were searched for ids, by their identity, with those ids."""
-        self._answered: dict[_Request, _RestingAnswer] = {}
+        self._answered = _RestingAnswers()
         """The last answer to each request for a list."""
         self._changes = Counter[str | None]()
         """By company, how many answers were others than those before them."""
@@ -500,6 +511,19 @@ class DeclaredPlatform(Client):
         header = f'-H "{self.file.auth.header}: {self.file.auth.before_key}$AGENTCO_API_KEY"'
         filled = path if company is None else fill_path(path, {"company": company}.get)
         return self._curl_line(filled or path, (), header)
+
+    async def news_of(self, company_id: str) -> AsyncGenerator[None]:
+        """Yields for each message of the file's web socket whose type counts."""
+        news = self.file.news
+        if news is None:
+            raise self._refusal("to tell what changes", "GET")
+        path = fill_path(news.get, {"company": company_id}.get)
+        assert path is not None, news.get
+        async with self.transport.web_socket(path) as messages:
+            yield
+            async for message in messages:
+                if _is_wanted(_type_of(message, news), news.types):
+                    yield
 
     # -- writes
 
@@ -726,11 +750,12 @@ class DeclaredPlatform(Client):
             resting = self._resting(declared, of_company, request)
             if resting is not None:
                 return resting
+            asked_at = monotonic()
             listing = await self._fetch_listing(
                 declared.kind, path, query, at_most=at_most, once=once
             )
             if not once:
-                self._note_answer(declared, of_company, request, listing)
+                self._note_answer(declared, of_company, request, listing, asked_at)
             return listing
 
         requests = await self._asked(list_name, company, status)
@@ -761,9 +786,19 @@ class DeclaredPlatform(Client):
         return answered.listing if is_quiet and is_young else None
 
     def _note_answer(
-        self, declared: DeclaredKind, company: str | None, request: _Request, listing: Listing[Any]
+        self,
+        declared: DeclaredKind,
+        company: str | None,
+        request: _Request,
+        listing: Listing[Any],
+        asked_at: float,
     ) -> None:
-        """Remember the answer to a request, and whether it is another one than the last."""
+        """Remember the answer to a request, and whether it is another one than the last.
+
+        It was asked for at `asked_at`: it is forgotten if `ask_anew` was called since then.
+        """
+        if asked_at < self._answered.cleared_at:
+            return
         before = self._answered.get(request)
         # An answer that is never the same, as it has the time in it, does not count.
         if before is not None and before.listing is not listing and not declared.source.rests:
@@ -772,8 +807,11 @@ class DeclaredPlatform(Client):
             self._answered[request] = _RestingAnswer(listing, monotonic(), self._changes[company])
 
     def ask_anew(self) -> None:
-        """Use no answer again that was to rest: something is known to have happened."""
+        """Use no answer again that was asked for before: something is known to have happened."""
         self._answered.clear()
+        self._answered.cleared_at = monotonic()
+        if self._recent is not None:
+            self._recent.clear()
 
     async def _asked(
         self, list_name: str, company: str | None, status: str | None, *, every: bool = False
@@ -1024,6 +1062,14 @@ def _proof_names(verb: DeclaredVerb) -> set[str]:
     """The names in the braces of a verb's proof."""
     proof = verb.proof
     return set() if proof is None else names_in([proof.get, proof.query, proof.rows])
+
+
+def _type_of(message: bytes, news: NewsDeclaration) -> str | None:
+    """The type of a message; None if it has none, or is no JSON."""
+    try:
+        return as_word(value_at(msgspec.json.decode(message), news.type))
+    except (ValueError, RecursionError):
+        return None
 
 
 def _rows_with(

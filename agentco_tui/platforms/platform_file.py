@@ -242,6 +242,10 @@ def _mistakes(file: PlatformFile) -> _Mistakes:
         yield "set_limit", "needs a unit: the one in which the platform takes the sum"
     for name, verb in file.verbs.items():
         yield from _mistakes_in_verb(file, name, verb)
+    if file.news is not None:
+        yield from _wrong_path(file, "news.get", file.news.get, ("company",))
+        if "{company}" not in file.news.get:
+            yield "news.get", "must have {company}: it is opened for each company"
 
 
 def _mistakes_in_source(file: PlatformFile, place: str, source: Source) -> _Mistakes:

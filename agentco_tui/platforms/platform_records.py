@@ -239,6 +239,17 @@ class RoleDeclaration(msgspec.Struct, frozen=True, kw_only=True):
         return roles[0]
 
 
+class NewsDeclaration(msgspec.Struct, frozen=True, kw_only=True):
+    """The web socket by which the platform tells what changes in a company."""
+
+    get: str
+    """The path, with `{company}`."""
+    type: str
+    """The field of a message, which is JSON, that has its type."""
+    types: Words
+    """The types of the messages that count, as in `rows` of a source."""
+
+
 class MoneyDeclaration(msgspec.Struct, frozen=True, kw_only=True):
     """The unit and the currency of sums of which no answer says it."""
 
@@ -260,6 +271,7 @@ class PlatformFile(msgspec.Struct, frozen=True, kw_only=True):
     auth: KeyHeaderDeclaration = KeyHeaderDeclaration()
     role: RoleDeclaration | None = None
     money: MoneyDeclaration = MoneyDeclaration()
+    news: NewsDeclaration | None = None
     companies: Sources = {}
     agents: Sources = {}
     tasks: Sources = {}

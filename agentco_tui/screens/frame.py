@@ -118,6 +118,14 @@ class MainScreen(BaseFrame):
         self.set_timer(OPEN_VIEWS_DELAY, partial(open_views_soon, self), name="views")
         # The journal is the file in which every change to the platform is noted before it is sent.
         start_worker(self, partial(follow_journal, self), "follow the journal")
+        if self.workspace.client.capabilities.has_news:
+            start_worker(self, self._follow_news, "follow the platform's news")
+
+    async def _follow_news(self) -> None:
+        # Few platforms have news.
+        from agentco_tui.live.news_follower import NewsFollower  # noqa: PLC0415
+
+        await NewsFollower(self.workspace.poller).run()
 
     @cached_property
     def dialogs(self) -> DialogRouter:

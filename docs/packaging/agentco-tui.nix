@@ -19,6 +19,7 @@ python3.pkgs.buildPythonApplication {
     platformdirs
     rich
     textual
+    websockets
   ];
   nativeBuildInputs = [ installShellFiles ];
 

@@ -45,6 +45,13 @@ def test_there_are_17_operations_and_each_is_a_method_of_both() -> None:
     assert tuple(REQUESTS) == OPERATIONS
 
 
+def test_the_usual_interface_tells_no_news() -> None:
+    assert not CAPABILITIES.has_news
+    client = open_client(BaseUrl.parse("http://127.0.0.1:1"), ApiKey("k" * 20))
+    with pytest.raises(NotOffered, match="does not tell what changes"):
+        client.news_of("c1")
+
+
 def test_every_table_names_operations_by_their_methods() -> None:
     needed = {command.operation for command in COMMANDS} - {None}
     assert needed <= set(OPERATIONS)

@@ -4,7 +4,8 @@ Reads are answered with the recorded bodies, with ETags and 304, filtered by `st
 `cursor` and `offset` as the real server does; a company of which nothing was recorded has nothing.
 A request that the real server would not understand as it was meant is refused: an unknown
 parameter, a field of a body that it does not know, a sum that is no whole number. What is written
-(`recorded_writes`) shows in what is read afterwards.
+(`recorded_writes`) shows in what is read afterwards. What changes is told by web socket when a
+test says so (`news`), to those to whom the real server tells it.
 """
 
 from __future__ import annotations
@@ -12,13 +13,16 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import socket
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal, NamedTuple, Self, TypeAlias
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from tests.platforms.news_sockets import NewsSockets
 from tests.platforms.recorded_answers import (
     ACME,
     EMPTY,
@@ -106,7 +110,9 @@ def no_fault(method: str, path: str) -> Fault | None:
 class RecordedPaperclip(RecordedWrites):
     """The server; use it with `with`."""
 
-    def __init__(self, *, needs_key: bool = True, most_issues: int | None = None) -> None:
+    def __init__(
+        self, *, needs_key: bool = True, most_issues: int | None = None, port: int = 0
+    ) -> None:
         """`most_issues` of each company are listed; with all of them, one has more than a page."""
         super().__init__()
         self.most_issues = most_issues
@@ -120,7 +126,7 @@ class RecordedPaperclip(RecordedWrites):
         }
         """By key, the recorded answer that says who its user is."""
         self.approvals: list[Any] = []
-        """Approvals of Globex beside those that were recorded."""
+        """Approvals beside those that were recorded."""
         self.companies = [
             each for each in body_of("companies") if each["id"] in (GLOBEX, ACME, INITECH)
         ]
@@ -130,11 +136,21 @@ class RecordedPaperclip(RecordedWrites):
         """What is different in the runs since they were recorded."""
         self.fault: Callable[[str, str], Fault | None] = no_fault
         """Called with the method and the path of each request: how it fails."""
+        self.news = NewsSockets()
+        self.arrived: list[str] = []
+        """The path of each request, before it is answered."""
+        self.connections: list[socket.socket] = []
+        self.may_answer = threading.Event()
+        self.may_answer.set()
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
             wbufsize = -1  # head and body leave together: else each answer takes 40 ms longer
+
+            def setup(self) -> None:
+                super().setup()
+                outer.connections.append(self.connection)
 
             def handle_any(self) -> None:
                 outer.answer(self)
@@ -144,22 +160,44 @@ class RecordedPaperclip(RecordedWrites):
             def log_message(self, *args: object) -> None:
                 """Say nothing."""
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
         self._server.daemon_threads = True
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
 
     @property
+    def port(self) -> int:
+        return self._server.server_port
+
+    @property
     def base(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_port}"
+        return f"http://127.0.0.1:{self.port}"
+
+    def add_approval(self, approval_id: str, title: str, company: str = GLOBEX) -> None:
+        """Have an agent ask for something, and tell it to all who follow the company."""
+        row = next(each for each in companies_of("approvals") if each["status"] == "pending")
+        payload = {"title": title}
+        own = {
+            "id": approval_id,
+            "companyId": company,
+            "payload": payload,
+            "requestedByAgentId": None,
+        }
+        self.approvals.append({**row, **own, "type": "request_board_approval"})
+        self.news.tell(company, body_of("live-events-ws")[0])
 
     def __enter__(self) -> Self:
         self._thread.start()
         return self
 
     def __exit__(self, *exc_info: object) -> None:
+        self.may_answer.set()
+        self.news.close()
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
+        for connection in self.connections:
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
 
     def answer(self, handler: BaseHTTPRequestHandler) -> None:
         length = int(handler.headers.get("Content-Length") or 0)
@@ -167,6 +205,11 @@ class RecordedPaperclip(RecordedWrites):
         parts = urlsplit(handler.path)
         query = dict(parse_qsl(parts.query))
         authorization = handler.headers.get("Authorization")
+        self.arrived.append(parts.path)
+        self.may_answer.wait()
+        if "Upgrade" in handler.headers:
+            self._answer_upgrade(handler, authorization)
+            return
         fault = self.fault(handler.command, parts.path)
         body: Any
         refusal = self._refusal(handler.command, parts.path, authorization)
@@ -197,6 +240,25 @@ class RecordedPaperclip(RecordedWrites):
         handler.send_header("ETag", etag)
         handler.end_headers()
         handler.wfile.write(data)
+
+    def _answer_upgrade(self, handler: BaseHTTPRequestHandler, authorization: str | None) -> None:
+        match = _COMPANY.fullmatch(handler.path)
+        if match is None or match[2] != "events/ws":
+            handler.close_connection = True  # the real server says nothing either
+            return
+        company = unquote(match[1])
+        is_agent = authorization == f"Bearer {AGENT_KEY}" and company == ACME
+        is_allowed = is_agent or (authorization is None and not self.needs_key)
+        status = 101 if is_allowed else 403
+        self.requests.append(Seen("GET", handler.path, {}, None, authorization, status))
+        if is_allowed:
+            self.news.serve(handler, company)
+            return
+        handler.wfile.write(
+            b"HTTP/1.1 403 Forbidden\r\nConnection: close\r\nContent-Type: text/plain\r\n\r\n"
+            b"forbidden"
+        )
+        handler.close_connection = True
 
     def _refusal(self, method: str, path: str, authorization: str | None) -> tuple[int, Any] | None:
         """What is answered to a request without the right key; None if it is let through."""
@@ -288,8 +350,8 @@ class RecordedPaperclip(RecordedWrites):
         if recorded is None:
             return 200, EMPTY.get(name, [])
         body = body_of(recorded)
-        if name == "approvals" and company == GLOBEX:
-            body = [*body, *self.approvals]
+        if name == "approvals":
+            body = [*body, *(row for row in self.approvals if row["companyId"] == company)]
         return 200, self._list_now(name, body, query)
 
     def _list_now(self, name: str, body: Any, query: dict[str, str]) -> Any:

@@ -138,6 +138,16 @@ def test_a_small_file_has_no_problems(tmp_path: Path) -> None:
          "4: companies.all.takes.company: unknown setting (nearest valid name: company_id)"),
         ('name = "Small"\n[companies.all]\nget = "/api', 'name = "Small"\nprefix = ""\n'
          '[companies.all]\nget = "api', "5: companies.all.get: must begin with /"),
+        ('name = "Small"\n', 'name = "Small"\nnews = { gett = "/api/{company}/news" }\n',
+         "3: news.gett: unknown setting (nearest valid name: get)"),
+        ('name = "Small"\n',
+         'name = "Small"\nnews = { get = "/api/news", type = "t", types = ["a"] }\n',
+         "3: news.get: must have {company}: it is opened for each company"),
+        ('name = "Small"\n',
+         'name = "Small"\nnews = { get = "/ws/{compny}", type = "t", types = ["a"] }\n',
+         "3: news.get: unknown name compny (nearest valid name: company)"),
+        ('name = "Small"\n', 'name = "Small"\nnews = { get = "/api/{company}", types = ["a"] }\n',
+         "3: news: is not complete: it has no type"),
     ],
 )  # fmt: skip
 def test_each_mistake_has_its_line_and_the_nearest_name(

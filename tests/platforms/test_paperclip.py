@@ -31,7 +31,14 @@ from agentco_tui.reading.mapping import DeclaredMapping, ProfileMapping
 from agentco_tui.system.background import at_once
 from tests.platforms.recorded_answers import ACME, GLOBEX, body_of, companies_of
 from tests.platforms.recorded_paperclip import KEY, RecordedPaperclip
-from tests.platforms.truth import QUESTION, REVIEW, check_reads, check_roles, check_writes
+from tests.platforms.truth import (
+    QUESTION,
+    REVIEW,
+    check_news,
+    check_reads,
+    check_roles,
+    check_writes,
+)
 from tests.platforms.verb_truth import CASES, ROW, check_verbs, records_of
 from tests.platforms.wrong_files import Place, changed, declared, places_in, words_of
 
@@ -114,6 +121,31 @@ async def test_a_decision_reads_for_itself(
     before = len(server.requests)
     await platform.for_decisions().agent_budgets()
     assert len([seen for seen in server.requests[before:] if "overview" in seen.path]) == 3
+
+
+async def test_an_answer_from_before_something_happened_is_not_used_again(
+    platform: DeclaredPlatform, server: RecordedPaperclip
+) -> None:
+    """Neither for a list that rests, nor for another list in the same body."""
+    attention, overview = (
+        f"/api/companies/{ACME}/{name}" for name in ("attention", "budgets/overview")
+    )
+    server.may_answer.clear()
+    reads = [platform.tasks(ACME, "pending"), platform.agent_budgets(ACME)]
+    reading = [asyncio.ensure_future(read) for read in reads]
+    while not {attention, overview} <= set(server.arrived):  # noqa: ASYNC110
+        await asyncio.sleep(0.01)
+    platform.ask_anew()
+    server.may_answer.set()
+    await asyncio.gather(*reading)
+    await platform.tasks(ACME, "pending")
+    await platform.company_budgets()
+    paths = [seen.path for seen in server.requests]
+    assert (paths.count(attention), paths.count(overview)) == (2, 2)
+    # Then it rests.
+    await platform.tasks(ACME, "pending")
+    paths = [seen.path for seen in server.requests]
+    assert paths.count(attention) == 2
 
 
 async def test_what_has_not_changed_is_the_same_object_and_has_no_body(
@@ -404,6 +436,7 @@ async def everything(
     if verb is None:
         await check_reads(platform, server)
         await check_roles(platform, server)
+        await check_news(platform, server)
         await check_writes(platform, server)
     await check_verbs(platform, server, verb)
 

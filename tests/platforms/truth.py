@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 
 from agentco_tui.api import errors
-from agentco_tui.api.credentials import ApiKey
+from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.model import AgentState, Money, Record, TaskState, Verdict
-from agentco_tui.platforms.declared_platform import DeclaredPlatform
+from agentco_tui.platforms.declared_platform import DeclaredPlatform, open_platform
 from tests.platforms.recorded_answers import ACME, GLOBEX, body_of, companies_of, logged
-from tests.platforms.recorded_paperclip import MOVED, OTHER_USERS, RecordedPaperclip
+from tests.platforms.recorded_paperclip import AGENT_KEY, MOVED, OTHER_USERS, RecordedPaperclip
 
 REVIEW = "f0690a38-3bb4-4801-bb12-4b0eecd50ac2"
 QUESTION = "55d3feb9-1f2c-4c37-a2ac-dcda8a64aecb"
@@ -447,6 +447,29 @@ async def check_traces(platform: DeclaredPlatform) -> None:
     trace = await platform.task_trace(approval)
     assert [step.id for step in trace.steps] == [row["id"] for row in body_of("approval-comments")]
     assert {step.kind for step in trace.steps} == {"comment"}
+
+
+async def check_news(platform: DeclaredPlatform, server: RecordedPaperclip) -> None:
+    """Only what lists show counts of what the server told, and nothing of what a run printed."""
+    told = body_of("live-events-ws")
+    counting = ("activity.logged", "agent.status")
+    expected = [message for message in told if message["type"] in counting]
+    assert len(expected) == 4 < len(told)
+    with pytest.raises(errors.NotAllowed):
+        await anext(platform.news_of(ACME))  # it has the key of a board
+    base = BaseUrl.parse(server.base)
+    async with open_platform(platform.file, base, ApiKey(AGENT_KEY)) as of_agent:
+        news = of_agent.news_of(ACME)
+        await anext(news)  # it is open
+        server.news.tell(ACME, *told)
+        server.news.close()
+        for _ in expected:
+            await anext(news)
+        with pytest.raises(errors.Broken, match="closed the web socket"):
+            await anext(news)
+    last = server.requests[-1]
+    assert last.path == f"/api/companies/{ACME}/events/ws"
+    assert last.authorization == f"Bearer {AGENT_KEY}"
 
 
 async def check_writes(platform: DeclaredPlatform, server: RecordedPaperclip) -> None:

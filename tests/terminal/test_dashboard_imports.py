@@ -22,6 +22,10 @@ LATER = (
     "agentco_tui.actions.write_flow",
     "importlib.metadata",
     "zipfile",
+    # Only where a platform's file declares news.
+    "agentco_tui.live.news_follower",
+    "agentco_tui.api.web_socket",
+    "websockets",
 )
 """What no first picture needs."""
 
