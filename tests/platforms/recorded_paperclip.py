@@ -24,6 +24,8 @@ RECORDED: dict[str, Any] = json.loads(
 GLOBEX = "f5565349-f117-4acc-8633-7db6663efee0"
 ACME = "1608627d-944a-4635-9e54-aaf6be093647"
 INITECH = "a2e5ed35-24f2-4680-95f4-0d7156caa2ae"
+UMBRELLA = "e5ce0088-0897-4ef2-bf0d-580071fff39b"
+"""A company without a limit, which is none of those that the server has at first."""
 KEY = "pcp_board_recorded"
 VIEWER_KEY = "pcp_board_viewer"
 AGENT_KEY = "pcp_agent_recorded"
@@ -52,6 +54,7 @@ _LISTS = {
         ACME: "budgets-overview",
         GLOBEX: "budgets-overview-globex",
         INITECH: "budgets-overview-company-stopped",
+        UMBRELLA: "budgets-overview-unlimited",
     },
 }
 """By the path below a company, which recorded answer is which company's."""
@@ -151,6 +154,11 @@ def _made_up() -> dict[str, Any]:
     issue = next(each for each in body_of("issues-compact") if each["status"] == "backlog")
     # More than one page of them.
     issues = [{**issue, "id": f"issue-{n}", "companyId": INITECH} for n in range(501)]
+    policies = body_of("budgets-overview")["policies"]
+    policy = next(each for each in policies if each["scopeType"] == "company")
+    # What is left of a limit that was taken away.
+    ended = {"amount": 0, "remainingAmount": 0, "isActive": False}
+    unlimited = {**policy, **ended, "companyId": UMBRELLA, "scopeId": UMBRELLA}
     return {
         "attention-of-other-sorts": {
             **body_of("attention"),
@@ -159,6 +167,7 @@ def _made_up() -> dict[str, Any]:
         },
         "approvals-of-other-sorts": approvals,
         "two-pages-of-issues": issues,
+        "budgets-overview-unlimited": {"policies": [unlimited], "activeIncidents": []},
     }
 
 
