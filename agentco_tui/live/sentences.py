@@ -165,8 +165,8 @@ class Fold:
 def fold_repeats(newest_first: Iterable[Activity], names: Names) -> list[Fold]:
     """Fold what one actor did repeatedly within ten minutes into the newest entry of it.
 
-    Entries are of one kind if they have the same verb and object, and the same words apart from
-    figures and names. Nothing is folded across a gap.
+    Entries are of one kind if they are of one company, and have the same verb and object, and the
+    same words apart from figures and names. Nothing is folded across a gap.
     """
     folds: list[Fold] = []
     open_: dict[Hashable, Fold] = {}
@@ -192,7 +192,8 @@ def _fold_key(entry: Activity, names: Names) -> Hashable:
     who = entry.actor or entry.agent
     target = names.of_entry(entry, "target")
     words = without_particulars(entry.text or "")
-    return who, entry.verb, entry.severity, entry.task, target, entry.target_type, words
+    about = entry.company, entry.task, target, entry.target_type
+    return who, entry.verb, entry.severity, about, words
 
 
 @memoized(8192)

@@ -86,7 +86,7 @@ from agentco_tui.platforms.templates import (
     split_sum,
 )
 from agentco_tui.reading.decode import read_one
-from agentco_tui.reading.joined_listing import join_listings
+from agentco_tui.reading.joined_listing import join_listings, join_logs
 from agentco_tui.reading.json_access import Json, value_at
 from agentco_tui.reading.kinds import mappable_kinds
 from agentco_tui.reading.kinds.budget import WHOLE_ID
@@ -768,7 +768,8 @@ class DeclaredPlatform(Client):
         asked_for = (list_name, company, status, tuple(asked.items()))
         parts, joined = self._joined.get(asked_for, ([], None))
         if joined is None or list(map(id, parts)) != list(map(id, listings)):
-            joined = join_listings(listings, _newest_first if list_name == "activity" else None)
+            join = join_logs if list_name == "activity" else join_listings
+            joined = join(listings)
             if not once:
                 self._joined[asked_for] = (listings, joined)
         return joined
@@ -1096,10 +1097,6 @@ async def _all_of(reads: Sequence[Awaitable[Any]]) -> list[Any]:
         if isinstance(result, BaseException):
             raise result
     return results
-
-
-def _newest_first(entry: Activity) -> float:
-    return -(entry.at.at if entry.at is not None else 0.0)
 
 
 def _sum_of(sums: Sequence[Money | None]) -> Money | None:

@@ -1,11 +1,16 @@
-"""Makes one listing of several: of the lists of each company, or of the sources of one list."""
+"""Makes one listing of several: of the lists of each company, or of the sources of one list.
+
+An activity log is cut where the platform's answers end: it has the newest entries only.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
-from agentco_tui.model import Listing, Record
+from msgspec.structs import replace
+
+from agentco_tui.model import Activity, Listing, Record
 from agentco_tui.reading.decode import MOST_REASONS
 from agentco_tui.reading.identity import mark_shared, without_repeats
 from agentco_tui.text import clean_line
@@ -38,3 +43,23 @@ def join_listings(
         pages=sum(listing.pages for listing in listings),
         digest=b"".join(listing.digest for listing in listings),
     )
+
+
+def join_logs(logs: Sequence[Listing[Activity]]) -> Listing[Activity]:
+    """One log with the entries of all, the newest first, of a time of which nothing is missing.
+
+    It ends where the first of those logs ends that have more: of what is older, only a part is
+    known.
+    """
+    joined = join_listings(logs, lambda entry: -_time_of(entry))
+    ends = [
+        min(map(_time_of, log.records)) for log in logs if log.records and (log.capped or log.more)
+    ]
+    if not ends:
+        return joined
+    records = tuple(entry for entry in joined.records if _time_of(entry) >= max(ends))
+    return replace(joined, records=records)
+
+
+def _time_of(entry: Activity) -> float:
+    return entry.at.at if entry.at is not None else 0.0

@@ -77,6 +77,8 @@ AGENT_STATES: Mapping[model.AgentState | None, tuple[str, Tone]] = {
 """The same of agents."""
 
 BLANK = mark_safe(" ")
+PERCENT = 6
+"""Cells of a share in per cent behind its gauge, up to 999 %."""
 LEAST_GAUGE = 3
 """Cells below which no gauge is drawn."""
 MOST_GAUGE = 30
@@ -132,11 +134,16 @@ class CellContext(msgspec.Struct):
         return Cell(gauge, TONES[self.level_of(budget)])
 
     def used(self, budget: Budget | None, width: int, *, track: bool = True) -> Cell:
-        """Return a gauge followed by its per cent; an empty cell if the share is not known."""
+        """Return a gauge followed by its per cent; an empty cell if the share is not known.
+
+        The cell is `width + PERCENT` wide: of a figure that needs more room the gauge is narrower.
+        """
         if budget is None or budget.share is None:
             return Cell(mark_safe(""))
-        gauge = self.gauge(budget, width, track=track)
-        return Cell(mark_safe(f"{gauge.text}{fmt.percent(budget.share):>6}"), gauge.tone)
+        percent = fmt.percent(budget.share)
+        figure = f"{percent:>{PERCENT}}" if len(percent) <= PERCENT else f" {percent}"
+        gauge = self.gauge(budget, width + PERCENT - len(figure), track=track)
+        return Cell(mark_safe(f"{gauge.text}{figure}"), gauge.tone)
 
     def badness(self, budget: Budget | None) -> tuple[Level, Decimal]:
         """Return a sort key for budgets: the level, then the share that is spent."""

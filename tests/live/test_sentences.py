@@ -170,6 +170,7 @@ def test_what_is_alike_but_for_figures_and_names_is_folded_into_the_newest() -> 
         {"agent": Ref(id="a2")},
         {"verb": mark_safe("agent.remark")},
         {"task": Ref(id="t2")},
+        {"company": Ref(id="c2")},
         {"target": Ref(id="g", name=mark_safe("Kofi"))},
         {"severity": Severity.CRITICAL},
         {"words": "Wrote 3 messages"},

@@ -12,6 +12,8 @@ RECORDED: dict[str, Any] = json.loads(
 GLOBEX = "f5565349-f117-4acc-8633-7db6663efee0"
 ACME = "1608627d-944a-4635-9e54-aaf6be093647"
 INITECH = "a2e5ed35-24f2-4680-95f4-0d7156caa2ae"
+UMBRELLA = "e5ce0088-0897-4ef2-bf0d-580071fff39b"
+"""A company without a limit, which is none of those that the server has at first."""
 LISTS = {
     "agents": {ACME: "agents", GLOBEX: "agents-globex", INITECH: "agents-of-other-sorts"},
     "approvals": {
@@ -30,6 +32,7 @@ LISTS = {
         ACME: "budgets-overview",
         GLOBEX: "budgets-overview-globex",
         INITECH: "budgets-of-other-sorts",
+        UMBRELLA: "budgets-overview-unlimited",
     },
 }
 """By the path below a company, which recorded answer is which company's."""
@@ -115,7 +118,13 @@ def _made_up() -> dict[str, Any]:
     # A warning before the limit is reached: nobody is asked for more.
     soft = {**overview["activeIncidents"][0], "id": "soft", "thresholdType": "soft"}
     incidents = [*overview["activeIncidents"], {**soft, "approvalId": None}]
+    policies = body_of("budgets-overview")["policies"]
+    policy = next(each for each in policies if each["scopeType"] == "company")
+    # What is left of a limit that was taken away.
+    ended = {"amount": 0, "remainingAmount": 0, "isActive": False}
+    unlimited = {**policy, **ended, "companyId": UMBRELLA, "scopeId": UMBRELLA}
     return {
+        "budgets-overview-unlimited": {"policies": [unlimited], "activeIncidents": []},
         "agents-of-other-sorts": [*agents, *more],
         "budgets-of-other-sorts": {**overview, "activeIncidents": incidents},
         "attention-of-other-sorts": {

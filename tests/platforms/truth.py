@@ -18,7 +18,7 @@ from agentco_tui.api import errors
 from agentco_tui.api.credentials import ApiKey, BaseUrl
 from agentco_tui.model import AgentState, Money, Record, TaskState, Verdict
 from agentco_tui.platforms.declared_platform import DeclaredPlatform, open_platform
-from tests.platforms.recorded_answers import ACME, GLOBEX, body_of, companies_of, logged
+from tests.platforms.recorded_answers import ACME, GLOBEX, UMBRELLA, body_of, companies_of, logged
 from tests.platforms.recorded_paperclip import AGENT_KEY, MOVED, OTHER_USERS, RecordedPaperclip
 
 REVIEW = "f0690a38-3bb4-4801-bb12-4b0eecd50ac2"
@@ -368,7 +368,7 @@ async def check_activity(platform: DeclaredPlatform, server: RecordedPaperclip) 
 
 
 async def check_budgets(platform: DeclaredPlatform, server: RecordedPaperclip) -> None:
-    policies = companies_of("budgets/overview", "policies")
+    policies = [row for row in companies_of("budgets/overview", "policies") if row["isActive"]]
     figures = [
         (lambda r: cents(r.limit), lambda row: row["amount"]),
         (lambda r: cents(r.spent), lambda row: row["observedAmount"]),
@@ -402,6 +402,21 @@ async def check_budgets(platform: DeclaredPlatform, server: RecordedPaperclip) -
     whole = (await platform.budget()).whole
     assert cents(whole.spent) == sum(row["spentMonthlyCents"] for row in server.companies)
     assert cents(whole.limit) == sum(row["budgetMonthlyCents"] for row in server.companies)
+    await check_unlimited(platform, server)
+
+
+async def check_unlimited(platform: DeclaredPlatform, server: RecordedPaperclip) -> None:
+    """A company without a limit has a budget, too: what it spends."""
+    row = next(each for each in body_of("companies") if each["id"] == UMBRELLA)
+    row = {**row, "spentMonthlyCents": 4500}
+    server.companies.append(row)
+    listing = await platform.for_decisions().company_budgets()
+    server.companies.remove(row)
+    budget = by_id(listing.records)[UMBRELLA]
+    assert budget.unlimited
+    assert cents(budget.spent) == 4500
+    assert budget.name == row["name"]
+    assert budget.cause == UMBRELLA
 
 
 def spent_in_words(incident: Any) -> str:

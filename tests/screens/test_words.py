@@ -355,3 +355,15 @@ def test_every_name_and_every_word_is_there_at_any_width(sent: dict[str, Any], w
     shown = "".join(lines(read(**sent), width)).replace(" ", "").replace(",", "")
     for leaf in leaves(sent):
         assert leaf.replace(" ", "").replace(",", "") in shown
+
+
+def test_a_gauge_with_its_per_cent_is_as_wide_for_every_share() -> None:
+    """So that no line of the money of the Overview is cut where one has 1,170 %."""
+
+    def used(share: str) -> str:
+        budget = Budget(id="a1", scope=BudgetScope.AGENT, share=Decimal(share))
+        return CONTEXT.used(budget, 10).text
+
+    assert used("0.5") == "████▌────   50 %"
+    assert used("11.699") == "███████▶ 1,170 %"
+    assert used("1234") == "█████▶ >99,999 %"

@@ -187,7 +187,7 @@ def _build(row: Row, context: DecodeContext) -> Alert:
     is_rule = _is_rule(row)
     text = values.get("text") or values.get("title")
     if not text:
-        subject = _name_or_id(agent) or _name_or_id(company) or values.get("scope_name")
+        subject = _subject_name(agent, company, values.get("scope_name"))
         text = _sentence(subject, values.get("kind"), figures, threshold, is_rule=is_rule)
     is_open: bool | None = False
     if not is_rule:
@@ -222,6 +222,12 @@ def _agent_and_company(values: Values, context: DecodeContext) -> tuple[Ref | No
     elif scope is BudgetScope.COMPANY:
         company = join_refs(company, scoped)
     return agent, company
+
+
+def _subject_name(agent: Ref | None, company: Ref | None, scope_name: str | None) -> str | None:
+    """What an alert is about: its agent, else whatever has a name, such as a project."""
+    company_name = None if company is None else company.name
+    return _name_or_id(agent) or company_name or scope_name or _name_or_id(company)
 
 
 def _name_or_id(ref: Ref | None) -> str | None:
