@@ -1,4 +1,4 @@
-"""Compares `get` of every kind, and what `status` finds, with a live Paperclip's own answers.
+"""Compares `get`, what `status` finds, and all screens with a live Paperclip's own answers.
 
 python -m tests.benchmarks.paperclip [http://127.0.0.1:3100]
 
@@ -11,7 +11,8 @@ Overview: each item of the server's own attention must be in one finding, and so
 causes. A task is a finding as soon as it waits (`waiting_warning`). A line for each sort of item
 says how many there are, and how many of them are shown by another one of their cause.
 
-The last line has the counts; the exit code is 1 if anything differs.
+Then every cell of every screen is compared (`paperclip_screens`). The last lines have the counts;
+the exit code is 1 if anything differs.
 """
 
 from __future__ import annotations
@@ -25,15 +26,12 @@ from collections.abc import Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.request import urlopen
+
+from tests.benchmarks import paperclip_screens
+from tests.benchmarks.paperclip_world import answer
 
 Rows = dict[str, dict[str, Any]]
 """By id: the values of a record by their names."""
-
-
-def answer(base: str, path: str) -> Any:
-    with urlopen(f"{base}/api{path}", timeout=30) as reply:
-        return json.loads(reply.read())
 
 
 def dollars(cents: int | None) -> str | None:
@@ -60,6 +58,10 @@ def own_answers(base: str) -> dict[str, Rows]:
     for company in companies:
         for kind, rows in answers_of(base, company["id"]).items():
             found[kind].update(rows)
+        if not company["budgetMonthlyCents"]:
+            spent = dollars(company["spentMonthlyCents"])
+            unlimited = {"name": company["name"], "limit": None, "spent": spent}
+            found["budget"][company["id"]] = unlimited
     return found
 
 
@@ -100,9 +102,9 @@ def answers_of(base: str, company: str) -> dict[str, Rows]:
     budget = {
         row["scopeId"]: {
             "name": row["scopeName"],
-            "limit": dollars(row["amount"]),
+            "limit": dollars(row["amount"] or None),
             "spent": dollars(row["observedAmount"]),
-            "remaining": dollars(row["remainingAmount"]),
+            "remaining": dollars(row["remainingAmount"] if row["amount"] else None),
             "status": row["status"],
         }
         for row in overview["policies"]
@@ -285,7 +287,7 @@ def main(base: str, say: Callable[[str], object] = print) -> int:
     values = sum(len(row) for kind in ours for row in before[kind].values())
     records = ", ".join(f"{len(rows)} {kind}" for kind, rows in ours.items())
     say(f"{records}: {values} values compared, {len(found)} different")
-    return 1 if found else 0
+    return 1 if paperclip_screens.main(base, say=say) or found else 0
 
 
 if __name__ == "__main__":
