@@ -28,7 +28,7 @@ USUAL_SHARE: Final = Decimal("0.75")
 SMALLEST_SET: Final = 4  # tasks; in a smaller set, nothing is unusual
 EXPENSIVE: Final = 5  # times the median cost
 TYPE_FIELDS: Final = ("type", "kind", "tasktype", "approvaltype", "requesttype", "actiontype")
-"""Fields that tell what type of decision a task wants, by their folded names."""
+"""Fields that tell what type of decision a task without a kind wants, by their folded names."""
 PAYLOAD_TYPE_FIELDS: Final = ("type", "kind", "action")
 """The same inside a task's payload, if the task itself has none of them."""
 
@@ -140,6 +140,8 @@ def _type_words(task_type: SafeText | None) -> str:
 
 def type_of(task: Task) -> SafeText | None:
     """Return the platform's word for the type of decision a task wants; None if it has none."""
+    if task.kind is not None:
+        return clean_line(task.kind.casefold(), 60)
     fields = extra_fields(task.extra)
     own = _first_text(fields, TYPE_FIELDS)
     if own is not None:
