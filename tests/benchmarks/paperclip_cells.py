@@ -403,7 +403,7 @@ def needs_of_money(company: Company) -> Iterator[tuple[str, Cells]]:
 
 
 def why_of_money(agent: Any, policy: Any) -> Check:
-    is_spent = policy is not None and policy["observedAmount"] >= policy["amount"]
+    is_spent = policy is not None and policy["observedAmount"] >= policy["amount"] > 0
     if agent is not None and agent["status"] == "error":
         return Words("in error")
     if agent is not None and agent["status"] == "paused":
