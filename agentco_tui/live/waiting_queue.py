@@ -139,18 +139,14 @@ class WaitingQueue:
         if (cause in self._causes_set_aside) is is_aside:
             return
         tasks = [self._tasks[each] for each in self.ids_by_cause.get(cause, ())]
-        places: list[tuple[float, str]] = []
         for task in tasks:
-            since = waiting_since(task)
-            places.append((inf if since is None else since, task.id))
-        for task, place in zip(tasks, places, strict=True):
-            self._section_of(task).remove(place)
+            self._section_of(task).remove(_place_of(task))
         if is_aside:
             self._causes_set_aside.add(cause)
         else:
             self._causes_set_aside.remove(cause)
-        for task, place in zip(tasks, places, strict=True):
-            self._section_of(task).add(place)
+        for task in tasks:
+            self._section_of(task).add(_place_of(task))
         self.revision += 1
 
     def is_aside(self, task: Task) -> bool:
@@ -225,7 +221,7 @@ class WaitingQueue:
             section = self._section_of(task)
             self.ids_by_cause.setdefault(cause, {})[task.id] = None
             self.changed_causes.add(cause)
-        section.add((inf if since is None else since, task.id))
+        section.add(_place_of(task))
         for owner in self._note_owners(task):
             if cause is None or self._count_of_cause(owner, cause, 1):
                 self.waiting_by_owner[owner] += 1
@@ -246,7 +242,7 @@ class WaitingQueue:
         if cause is not None:
             section = self._section_of(task)
             self._uncount_cause(cause, task.id)
-        section.remove((inf if since is None else since, task.id))
+        section.remove(_place_of(task))
         for owner in self._note_owners(task):
             if cause is None or self._count_of_cause(owner, cause, -1):
                 self.waiting_by_owner[owner] -= 1
@@ -318,6 +314,12 @@ class WaitingQueue:
         while count and now - tasks.slice(count - 1, count)[0][0] < seconds:
             count -= 1
         return count
+
+
+def _place_of(task: Task) -> tuple[float, str]:
+    """Where a task stands among those of its urgency: the longest wait first, unknown ones last."""
+    since = waiting_since(task)
+    return inf if since is None else since, task.id
 
 
 def agent_id_of(task: Task) -> str:
