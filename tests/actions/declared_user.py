@@ -23,7 +23,8 @@ from agentco_tui.model import Listing, Record
 from agentco_tui.platforms.declared_platform import DeclaredPlatform, open_platform
 from agentco_tui.platforms.platform_file import load_platform
 from tests.actions.user import QUICK, journal_entries
-from tests.platforms.recorded_paperclip import KEY, RecordedPaperclip, Seen
+from tests.platforms.recorded_paperclip import KEY, RecordedPaperclip
+from tests.platforms.seen import Seen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

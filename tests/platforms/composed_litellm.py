@@ -18,8 +18,10 @@ from collections import Counter
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 from urllib.parse import parse_qsl, urlsplit
+
+from tests.platforms.seen import Seen
 
 _ROWS: dict[str, Any] = json.loads(
     Path(__file__).with_name("litellm_rows.json").read_text(encoding="utf-8")
@@ -95,21 +97,6 @@ def _keys() -> list[dict[str, Any]]:
         # Of no team, and without an alias. It may spend nothing any more.
         {**key("anonymous", spend=2.0, max_budget=0.0), "key_alias": None},
     ]  # fmt: skip
-
-
-class Seen(NamedTuple):
-    """A request as it came."""
-
-    method: str
-    path: str
-    query: dict[str, str]
-    body: Any
-    authorization: str | None
-    status: int
-
-    @property
-    def line(self) -> str:
-        return f"{self.method} {self.path}"
 
 
 _TEAM_QUERY = {"page", "page_size", "sort_by", "sort_order", "team_id"}

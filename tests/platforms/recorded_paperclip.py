@@ -19,7 +19,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Literal, NamedTuple, Self, TypeAlias
+from typing import Any, Literal, Self, TypeAlias
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from tests.platforms.news_sockets import NewsSockets
@@ -35,6 +35,7 @@ from tests.platforms.recorded_answers import (
     logged,
 )
 from tests.platforms.recorded_writes import RecordedWrites
+from tests.platforms.seen import Seen
 
 KEY = "pcp_board_recorded"
 VIEWER_KEY = "pcp_board_viewer"
@@ -81,21 +82,6 @@ def run_log(offset: int) -> Any:
     content = log["content"][offset : offset + _LOG_PART]
     after = {"nextOffset": offset + _LOG_PART} if content else {}
     return {**log, "content": content, "nextOffset": None, **after}
-
-
-class Seen(NamedTuple):
-    """A request as it came."""
-
-    method: str
-    path: str
-    query: dict[str, str]
-    body: Any
-    authorization: str | None
-    status: int
-
-    @property
-    def line(self) -> str:
-        return f"{self.method} {self.path}"
 
 
 Fault: TypeAlias = int | Literal["lost", "unheard", "pretended"]
