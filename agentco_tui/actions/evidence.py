@@ -9,7 +9,7 @@ its subclasses conclude outcomes from these types; nothing is read or sent here.
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 import msgspec
 
@@ -38,6 +38,11 @@ class Check(msgspec.Struct, Generic[R], frozen=True, kw_only=True):
     record: R | None = None
     error: ApiError | None = None
     why: SafeText | None = None  # why the read does not tell more
+
+    @classmethod
+    def failed(cls, began: float, error: ApiError) -> Self:
+        """The result of a read that began then and ended in an error."""
+        return cls(observation=Observation.FAILED, began=began, error=error, why=error.sentence)
 
 
 class AnswerKind(StrEnum):

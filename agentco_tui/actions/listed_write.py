@@ -83,9 +83,7 @@ class ListedWrite(Write[R], ABC):
         try:
             judgement = self.judge_listing(await self.read_listing())
         except ApiError as error:
-            return Check(
-                observation=Observation.FAILED, began=began, error=error, why=error.sentence
-            )
+            return Check.failed(began, error)
         return Check(
             observation=judgement.observation,
             began=began,

@@ -54,11 +54,8 @@ class TaskList(msgspec.Struct, frozen=True, kw_only=True):
 
     def check_task(self, task_id: str) -> Check[Task]:
         """Return what this list, as the list of pending tasks, shows of a task."""
-        error = self.error
-        if error is not None:
-            return Check(
-                observation=Observation.FAILED, began=self.began, error=error, why=error.sentence
-            )
+        if self.error is not None:
+            return Check.failed(self.began, self.error)
         task = self.tasks.get(task_id)
         if task is None:
             observation = Observation.DONE

@@ -245,7 +245,7 @@ class VerbWrite(Write[Record]):
             if is_single and isinstance(error, NotFound):
                 self._last_read[_FEED_OF_KIND[self.offered.kind]] = None
                 return Check(observation=Observation.DONE, began=began)
-            return _failed(began, error)
+            return Check.failed(began, error)
 
     async def _read_other(self, began: float) -> Check[Record]:
         """Read a record that is no task. Raises ApiError."""
@@ -284,7 +284,7 @@ class VerbWrite(Write[Record]):
         for feed in feeds:
             tasks: TaskList = await services.reader.read(feed, company_id, services.timing.spacing)
             if tasks.error is not None:
-                return _failed(tasks.began, tasks.error)
+                return Check.failed(tasks.began, tasks.error)
             record = tasks.tasks.get(self.subject)
             if record is not None or tasks.why is None:
                 self._last_read[feed] = record
@@ -326,10 +326,6 @@ class VerbWrite(Write[Record]):
                 store.publish(collection.drop(self.subject))
             elif self.subject in collection.records:
                 store.publish(collection.put(record))
-
-
-def _failed(began: float, error: ApiError) -> Check[Record]:
-    return Check(observation=Observation.FAILED, began=began, error=error, why=error.sentence)
 
 
 def _title_of(record: Record) -> SafeText:
