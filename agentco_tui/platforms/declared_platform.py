@@ -1,9 +1,8 @@
 """Asks a platform as its file says, with the operations and results of `Client`.
 
 A `Source` is one request for one list of the file, and `DeclaredKind` how the rows of its answer
-are read: by the table of their kind, with the file's names, words and titles. A list with several
-sources, or with one that is asked for each company, is joined to one `Listing`. Of a row only those
-values are kept that a later request or question about its record needs.
+are read. A list with several sources, or with one that is asked for each company, is joined to one
+`Listing`.
 """
 
 from __future__ import annotations
@@ -33,7 +32,6 @@ from agentco_tui.api.arguments_check import (
 from agentco_tui.api.capabilities import (
     LIST_OF_KIND,
     NO_INPUT,
-    Capabilities,
     OfferedVerb,
     Operation,
     VerbInput,
@@ -44,7 +42,6 @@ from agentco_tui.api.credentials import ApiKey, BaseUrl, KeyInUse
 from agentco_tui.api.error_messages import error_for
 from agentco_tui.api.errors import ApiError
 from agentco_tui.api.pagination import PageRequest
-from agentco_tui.keys.key_names import key_name
 from agentco_tui.model import (
     Activity,
     Agent,
@@ -53,7 +50,6 @@ from agentco_tui.model import (
     BudgetOverview,
     BudgetScope,
     Company,
-    IdDoubt,
     Listing,
     Money,
     Receipt,
@@ -63,16 +59,14 @@ from agentco_tui.model import (
     TraceStep,
     Verdict,
 )
-from agentco_tui.model.format import money
-from agentco_tui.platforms.platform_file import kinds_with_verbs
+from agentco_tui.platforms.declared_capabilities import LIST_OF_OPERATION, capabilities_of
+from agentco_tui.platforms.declared_kind import DeclaredKind, is_wanted, proof_names
 from agentco_tui.platforms.platform_records import (
     GIVEN_NAMES,
     LISTS,
-    DeclaredVerb,
     DeclaredWrite,
     NewsDeclaration,
     PlatformFile,
-    Source,
     Sources,
     TraceSource,
 )
@@ -83,16 +77,13 @@ from agentco_tui.platforms.templates import (
     fill_body,
     fill_path,
     names_in,
-    split_sum,
 )
 from agentco_tui.reading.decode import read_one
 from agentco_tui.reading.joined_listing import join_listings, join_logs
 from agentco_tui.reading.json_access import Json, value_at
-from agentco_tui.reading.kinds import mappable_kinds
 from agentco_tui.reading.kinds.budget import WHOLE_ID
-from agentco_tui.reading.mapping import AS_SENT, NO_MAPPING, UNITS, DeclaredMapping, ProfileMapping
-from agentco_tui.reading.schema import DecodeContext, Kind, NotAskedError, OffsetPages, Row
-from agentco_tui.reading.values.money import scaled
+from agentco_tui.reading.mapping import AS_SENT, DeclaredMapping, ProfileMapping
+from agentco_tui.reading.schema import Kind
 from agentco_tui.text import SafeText, clean_line
 
 if TYPE_CHECKING:
@@ -104,168 +95,10 @@ if TYPE_CHECKING:
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
 
-LIST_OF_OPERATION: Final[Mapping[Operation, str]] = {
-    "companies": "companies", "agents": "agents", "tasks": "tasks", "activity": "activity",
-    "company_budgets": "company_budgets", "agent_budgets": "agent_budgets",
-    "budget_alerts": "alerts", "budget": "budget",
-}  # fmt: skip
-"""The list of the file that each operation reads."""
 _MOST_LOG_PAGES: Final = 16
 """Answers of one log that are read at most."""
 SAME_MOMENT: Final = 1.0
 """Seconds in which an answer also serves other lists that are in the same body."""
-
-
-class DeclaredKind:
-    """How the rows of one source are read, and what is kept of them for later requests."""
-
-    def __init__(
-        self, platform: DeclaredPlatform, list_name: str, name: str, source: Source
-    ) -> None:
-        file = platform.file
-        self.list_name = list_name
-        self.name = name
-        self.source = source
-        self.values: dict[str, dict[str, Json]] = {}
-        """By id of a record, the values of its row that requests about it need."""
-        self.verbs = {
-            verb_name: verb
-            for verb_name, verb in file.verbs.items()
-            if name in verb.on and LISTS[list_name] in kinds_with_verbs(file).get(name, ())
-        }
-        """The file's verbs for the records of this source."""
-        self.types: dict[str, str | None] = {}
-        """By id of a record, the type of its row."""
-        self._names = names_in([each.get for each in source.traces])
-        for write in (source.approve, *self.verbs.values()):
-            if write is not None:
-                self._names |= names_in(write.request[1]) | names_in(write.body)
-        for verb in self.verbs.values():
-            self._names |= names_in(verb.asks) | _proof_names(verb)
-        self._never = clean_line(f"{file.name} does not offer to approve this")
-        self.reasons = {self._never, *map(clean_line, source.never.values())}
-        """Why records can't be approved; other requests may name them."""
-        kind_name = LISTS[list_name]
-        fields = source.fields
-        if source.type is not None and kind_name == "task":
-            fields = {"kind": source.type, **fields}
-        declared = DeclaredMapping(
-            fields={kind_name: fields},
-            unit=file.money.unit,
-            currency=file.money.currency,
-            status=source.status if kind_name == "task" else {},
-            agent_status=source.status if kind_name == "agent" else {},
-            alert_status=source.status if kind_name == "alert" else {},
-            severity=source.severity,
-        )
-        self.mapping = ProfileMapping(declared)
-        """The names and words of the source, without those of the profile."""
-        kind = self.mapping.kind(mappable_kinds()[kind_name])
-        own = platform.of_profile
-        currency = own.currency or file.money.currency
-        self._currency = clean_line(currency) if currency else None
-        if own != NO_MAPPING:
-            # What the user says of the platform comes before what the file says.
-            unit = own.unit or file.money.unit
-            kind = ProfileMapping(replace(own, unit=unit, currency=currency)).kind(kind)
-        self.kind: Kind[Any] = copy(kind)
-        self.kind.source = f"{list_name}.{name}"
-        self.kind.where = source.where
-        self.kind.zero_is_limit = file.money.zero_is_limit
-        self.kind.instead = None
-        self.kind.ignored = frozenset(source.ignored)
-        if source.pages is not None:
-            self.kind.offset = OffsetPages(source.pages.offset, source.pages.size)
-        self._build = self.kind.build
-        self.kind.build = self._build_listed
-        self.single: Kind[Any] = copy(self.kind)
-        """How a record is read that comes alone: from its own path, or in the answer to a write."""
-        self.single.build = self._build_record
-
-    @property
-    def waits(self) -> bool:
-        """Whether its rows are in the list of what waits for a person."""
-        return self.source.lists != "all"
-
-    def offers(self, verb: DeclaredVerb, record: Record) -> bool:
-        """Whether a record of this source is one of those that a verb is for.
-
-        It is not without a value that the verb's path or proof names, such as the task of an alert.
-        """
-        row = self.values.get(record.id, {})
-        names = (names_in(verb.request[1]) | _proof_names(verb)) - GIVEN_NAMES
-        is_complete = all(as_word(row.get(name)) for name in names)
-        is_wanted = _is_wanted(getattr(record, "status", None), verb.when)
-        return is_complete and is_wanted and self.has_type(verb, record.id)
-
-    def has_type(self, verb: DeclaredVerb, record_id: str) -> bool:
-        """Whether the row of a record is of a type that a verb is for."""
-        return _is_wanted(self.types.get(record_id), verb.types)
-
-    def _build_listed(self, row: Row, context: DecodeContext) -> Any:
-        """The record of a row of the list, of which what later requests need is kept.
-
-        Raises NotAskedError for rows that are not wanted.
-        """
-        for path, words in self.source.rows.items():
-            if not _is_wanted(as_word(value_at(row.obj, path)), words):
-                raise NotAskedError(path)
-        record = self._build_record(row, context)
-        if self._names:
-            self.values[record.id] = {name: self._value_in(row, name) for name in self._names}
-        if self.verbs:
-            self.types[record.id] = self._type_of(row)
-        return record
-
-    def _value_in(self, row: Row, name: str) -> Json:
-        return value_at(row.obj, self.source.names.get(name, name))
-
-    def _type_of(self, row: Row) -> str | None:
-        path = self.source.type
-        return None if path is None else as_word(value_at(row.obj, path))
-
-    def _build_record(self, row: Row, context: DecodeContext) -> Any:
-        """The record of a row, with the file's title, and why it must not be approved."""
-        source = self.source
-        record = self._build(row, context)
-        if source.cause:
-            values = (as_word(value_at(row.obj, path)) for path in source.cause)
-            record = replace(record, cause=next(filter(None, values), None))
-        row_type = self._type_of(row)
-        titles = source.by_type(row_type, "says") or ()
-        title = self._title(titles, partial(self._value_in, row))
-        if title is not None and type(record) is Alert:
-            record = replace(record, text=title)
-        if type(record) is not Task:
-            return record
-        if title is not None:
-            record = replace(record, title=title, title_from="says")
-        why = source.by_type(row_type, "never")
-        if why is None and source.approve is None and source.lists != "all":
-            why = self._never
-        if why is not None and record.id_doubt is None:
-            record = replace(record, id_doubt=IdDoubt(reason=clean_line(why)))
-        return record
-
-    def _title(self, templates: Sequence[str], value_of: ValueOf) -> SafeText | None:
-        """The first title whose names all have a value; None if there is none."""
-        value_in_title = partial(self._value_in_title, value_of)
-        for template in templates:
-            filled = fill(template, value_in_title)
-            if filled is not None:
-                return clean_line(filled, 400)
-        return None
-
-    def _value_in_title(self, value_of: ValueOf, name: str) -> Json:
-        """The value of a name; of "PATH as UNIT" the sum in words, None if it is 0: no limit."""
-        path, unit = split_sum(name)
-        value = value_of(path)
-        if unit is None:
-            return value
-        if type(value) not in (int, Decimal) or not value:
-            return None
-        amount = scaled(Decimal(value), UNITS[unit])
-        return money(Money(amount, self._currency), brief=True)
 
 
 _Request: TypeAlias = tuple[str, str, tuple[tuple[str, str], ...]]
@@ -306,12 +139,16 @@ class DeclaredPlatform(Client):
         # Each source is read by a kind of its own, which has the mapping already.
         super().__init__(transport, mapping=AS_SENT, **caps)
         self.file = file
-        self.of_profile = mapping.declared
         self._kinds: dict[str, list[DeclaredKind]] = {}
         for list_name in LISTS:
             sources: Sources = getattr(file, list_name)
-            kinds = [DeclaredKind(self, list_name, *each) for each in sources.items()]
+            kinds = [
+                DeclaredKind(file, mapping.declared, list_name, *each) for each in sources.items()
+            ]
             self._kinds[list_name] = kinds
+        self._kind_of_source = {
+            each.kind.source: each for kinds in self._kinds.values() for each in kinds
+        }
         self.capabilities = replace(
             capabilities_of(file),
             has_news=file.news is not None and transport.takes_web_sockets,
@@ -522,7 +359,7 @@ class DeclaredPlatform(Client):
         async with self.transport.web_socket(path) as messages:
             yield
             async for message in messages:
-                if _is_wanted(_type_of(message, news), news.types):
+                if is_wanted(_type_of(message, news), news.types):
                     yield
 
     # -- writes
@@ -580,7 +417,7 @@ class DeclaredPlatform(Client):
         kind, _ = found
         if record.unwritable is not None and record.unwritable not in kind.reasons:
             return ()
-        own = (name for name, verb in kind.verbs.items() if kind.offers(verb, record))
+        own = (name for name in kind.verbs if kind.offers(name, record))
         approve = ("approve",) if is_approvable and kind.source.approve is not None else ()
         return (*approve, *own)
 
@@ -644,7 +481,7 @@ class DeclaredPlatform(Client):
         if proof is None:
             return VerbProof(frozenset())
         values = row or self._values_of(verb.name, check_id(record_id, "record_id"))
-        words = {name: as_word(values.get(name)) for name in _proof_names(declared) - GIVEN_NAMES}
+        words = {name: as_word(values.get(name)) for name in proof_names(declared) - GIVEN_NAMES}
         known = {name: word for name, word in words.items() if word}
         if len(known) < len(words):
             raise self._refusal("a proof for a record without what its request names", "GET")
@@ -673,7 +510,7 @@ class DeclaredPlatform(Client):
         Raises NotOffered if the verb is not for it.
         """
         found = self._listed(kind_name, record_id, lambda kind: verb in kind.verbs)
-        if found is None or not found[0].has_type(found[0].verbs[verb], record_id):
+        if found is None or not found[0].has_type(verb, record_id):
             raise self._refusal(f"to {clean_line(verb, 40)} this", "POST")
         return found
 
@@ -857,9 +694,11 @@ class DeclaredPlatform(Client):
         if self._recent is None:
             return await ask()
         now = monotonic()
-        for key, shared in list(self._recent.items()):
-            if now - shared.began > SAME_MOMENT:
-                del self._recent[key]
+        while self._recent:
+            oldest = next(iter(self._recent))
+            if now - self._recent[oldest].began <= SAME_MOMENT:
+                break
+            del self._recent[oldest]
         # A whole answer, for which no ETag was sent, also serves who would have sent one.
         answer = self._recent.get((request, etag)) or self._recent.get((request, None))
         # The companies are asked for before each list of theirs.
@@ -867,6 +706,7 @@ class DeclaredPlatform(Client):
         if answer is None or not (is_another_list or kind.name == "company"):
             answer = _SharedAnswer(now, asyncio.ensure_future(ask()))
             answer.reply.add_done_callback(_retrieve)
+            self._recent.pop((request, etag), None)  # so that the oldest comes first
             self._recent[request, etag] = answer
         answer.lists.add(kind.source)
         return await asyncio.shield(answer.reply)
@@ -942,12 +782,11 @@ class DeclaredPlatform(Client):
         self, kind_name: str, record_id: str, has: Callable[[DeclaredKind], object]
     ) -> _Found | None:
         """The source of a record of the lists that were read, if it `has` what is looked for."""
-        by_source = {each.kind.source: each for kinds in self._kinds.values() for each in kinds}
         for (name, source, *_), cached in reversed(self._cache.items()):
-            if name != kind_name or source not in by_source or not has(by_source[source]):
+            declared = self._kind_of_source.get(source)
+            if name != kind_name or declared is None or not has(declared):
                 continue
             if record_id in self._ids_of(cached.listing):
-                declared = by_source[source]
                 values = {"id": record_id, **declared.values.get(record_id, {})}
                 return declared, values.get
         return None
@@ -961,64 +800,6 @@ class DeclaredPlatform(Client):
             known = (listing, frozenset(record.id for record in listing.records))
             self._ids[id(listing)] = known
         return known[1]
-
-
-def capabilities_of(file: PlatformFile) -> Capabilities:
-    """What a platform offers by its file: of a list with several sources, the first is named."""
-    requests: dict[Operation, str] = {}
-    for operation, list_name in LIST_OF_OPERATION.items():
-        sources: Sources = getattr(file, list_name)
-        for source in sources.values():
-            requests.setdefault(operation, f"GET {source.get}")
-    singles: tuple[tuple[Operation, Sources], ...] = (
-        ("company", file.companies),
-        ("agent", file.agents),
-    )
-    for operation, sources in singles:
-        for source in sources.values():
-            if source.one is not None:
-                requests.setdefault(operation, f"GET {source.one}")
-    for source in file.tasks.values():
-        if source.trace:
-            requests.setdefault("task_trace", f"GET {source.traces[0].get}")
-        if source.approve is not None:
-            requests.setdefault("approve_task", " ".join(source.approve.request))
-    writes: tuple[tuple[Operation, DeclaredWrite | None], ...] = (
-        ("create_company", file.create_company),
-        ("clone_company", file.clone_company),
-        ("create_task", file.create_task),
-        ("set_agent_limit", file.set_limit),
-    )
-    for operation, write in writes:
-        if write is not None:
-            requests[operation] = " ".join(write.request)
-    warnings = {
-        operation: clean_line(write.warns) for operation, write in writes if write and write.warns
-    }
-    return Capabilities(clean_line(file.name), requests, verbs=_verbs_of(file), warnings=warnings)
-
-
-def _verbs_of(file: PlatformFile) -> tuple[OfferedVerb, ...]:
-    kinds = kinds_with_verbs(file)
-    offered: list[OfferedVerb] = []
-    for name, verb in file.verbs.items():
-        named = names_in(verb.body)
-        kind = next((kinds[source][0] for source in verb.on if source in kinds), None)
-        if kind is None:
-            continue
-        offered.append(
-            OfferedVerb(
-                name=name,
-                kind=kind,
-                key=key_name(verb.key) or verb.key,
-                label=clean_line(verb.label or name, 20),
-                note=verb.note if "note" in named else "none",
-                takes_amount="amount" in named,
-                done=verb.done if verb.proof is None else (),
-                proof_is_new=verb.proof is not None and verb.proof.new,
-            )
-        )
-    return tuple(offered)
 
 
 def open_platform(
@@ -1049,20 +830,6 @@ def _retrieve(reply: asyncio.Future[Reply]) -> None:
     """Take note of an error that nobody waits for any more."""
     if not reply.cancelled():
         reply.exception()
-
-
-def _is_wanted(word: str | None, words: Sequence[str]) -> bool:
-    """Whether a row with a word is one of those that `rows` describes."""
-    if f"!{word}" in words:
-        return False
-    wanted = [each for each in words if not each.startswith("!")]
-    return not wanted or word in wanted
-
-
-def _proof_names(verb: DeclaredVerb) -> set[str]:
-    """The names in the braces of a verb's proof."""
-    proof = verb.proof
-    return set() if proof is None else names_in([proof.get, proof.query, proof.rows])
 
 
 def _type_of(message: bytes, news: NewsDeclaration) -> str | None:
