@@ -92,7 +92,6 @@ if TYPE_CHECKING:
     from agentco_tui.api.limits import Limits
     from agentco_tui.api.reply import Reply
     from agentco_tui.api.transport import WhyWithheld
-    from agentco_tui.text import SafeText
 
 __all__ = ["Client", "open_client"]
 

@@ -717,6 +717,8 @@ class _NeedsByTopic:
         """Needs with their causes."""
         self._of_cause: dict[str, dict[str, RankedNeed]] = {}
         """Needs of topics by their causes and keys; what is listed of them, `show_cause` says."""
+        self._joined_keys = Counter[str]()
+        """How many needs of topics with a cause have each key."""
         self._listed_for: dict[str, Need] = {}
         """By cause, the need that was listed for it last."""
         self._agents_of_cause: dict[str, set[str]] = {}
@@ -737,6 +739,9 @@ class _NeedsByTopic:
             del of_cause[need.own_key]
             if not of_cause:
                 del self._of_cause[cause]
+            self._joined_keys[need.own_key] -= 1
+            if not self._joined_keys[need.own_key]:
+                del self._joined_keys[need.own_key]
         of_topic: list[tuple[str | None, Need]] = []
         for need in needs:
             cause = need.cause
@@ -747,6 +752,7 @@ class _NeedsByTopic:
                 continue
             self.changed_causes.add(cause)
             self._of_cause.setdefault(cause, {})[need.own_key] = ranked_need
+            self._joined_keys[need.own_key] += 1
         if of_topic:
             self._of_topic[topic] = of_topic
 
@@ -778,7 +784,7 @@ class _NeedsByTopic:
 
     def is_joined(self, key: str) -> bool:
         """Whether a topic has a need with this key that is joined with those of its cause."""
-        return any(key in needs for needs in self._of_cause.values())
+        return key in self._joined_keys
 
     def _list(self, ranked_need: RankedNeed) -> None:
         rank, need = ranked_need

@@ -103,6 +103,11 @@ class World(NamedTuple):
         }  # fmt: skip
         return str(self.server.call("POST", self.path("approvals"), body)["id"])
 
+    def decision_of(self, approval: str) -> tuple[str, str | None]:
+        """The status of an approval, and what the agent is told of the reason."""
+        row = self.server.get(f"/approvals/{approval}")
+        return row["status"], row["decisionNote"]
+
     def new_interaction(self, issue: str, kind: str) -> str:
         payloads: dict[str, Any] = {
             "request_confirmation": {
@@ -229,12 +234,7 @@ def reject_a_request_with_a_note(world: World, screen: Screen) -> Callable[[], A
     screen.go("4", f"Buy a plane {world.number}")
     screen.fill("R", "too dear")
     screen.confirm()
-
-    def is_done() -> bool:
-        row = world.server.get(f"/approvals/{approval}")
-        return (row["status"], row["decisionNote"]) == ("rejected", "too dear")
-
-    return is_done
+    return lambda: world.decision_of(approval) == ("rejected", "too dear")
 
 
 @step
@@ -243,12 +243,7 @@ def send_a_request_back_to_be_revised(world: World, screen: Screen) -> Callable[
     screen.go("4", f"Buy a car {world.number}")
     screen.fill("V", "which one?")
     screen.confirm()
-
-    def is_done() -> bool:
-        row = world.server.get(f"/approvals/{approval}")
-        return (row["status"], row["decisionNote"]) == ("revision_requested", "which one?")
-
-    return is_done
+    return lambda: world.decision_of(approval) == ("revision_requested", "which one?")
 
 
 @step
